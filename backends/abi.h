@@ -179,6 +179,9 @@ typedef struct attest_backend {
 } attest_backend;
 
 /* The one exported symbol. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
 const attest_backend* attest_backend_entry(void);
 
 #ifdef __cplusplus

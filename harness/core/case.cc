@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace attest {
@@ -142,6 +143,12 @@ Case parse_token(std::string_view text) {
   return c;
 }
 
+int select_code_bits(const std::vector<Sequence>& seqs) {
+  unsigned last = 1;
+  for (const Sequence& s : seqs) last = std::max(last, static_cast<unsigned>(std::max(s.len_kv - 1, 1)));
+  return std::bit_width(last);
+}
+
 std::optional<std::string> contradiction(const Case& c) {
   if (c.seq.empty()) return "seq: a case needs at least one sequence";
   if (c.heads_q % c.heads_kv != 0)
@@ -150,8 +157,14 @@ std::optional<std::string> contradiction(const Case& c) {
   if (c.phase == Phase::Rope && (rotary > c.dim || rotary % 2 != 0))
     return fmt::format("rot={}: a rotary dim is even and at most d={}", rotary, c.dim);
   for (const auto& s : c.seq)
-    if (c.phase == Phase::Rope && s.len_kv < s.len_q)
-      return fmt::format("seq={}x{}: rope positions begin at len_kv - len_q, which is negative", s.len_q, s.len_kv);
+    if ((c.phase == Phase::Rope || c.phase == Phase::Write) && s.len_kv < s.len_q)
+      return fmt::format("seq={}x{}: new tokens stand at positions from len_kv - len_q on, which is negative", s.len_q, s.len_kv);
+  if (c.probe == Probe::Select) {
+    // Codes of the positions must fit into the dims, and a soft cap would leave other keys a share (docs/design.md).
+    const int bits = select_code_bits(c.seq);
+    if (bits > c.dim) return fmt::format("in=select: d={} can't hold the {}-bit codes of the positions", c.dim, bits);
+    if (c.cap > 0) return fmt::format("in=select: under cap={:g} no key can win by 104 nats", c.cap);
+  }
   if (c.phase == Phase::Decode && std::any_of(c.seq.begin(), c.seq.end(), [](auto& s) { return s.len_q > 8; }))
     return "seq: a decode step has at most 8 query rows a sequence; longer ones are phase prefill or mixed";
   return std::nullopt;

@@ -20,9 +20,9 @@ namespace attest {
 enum class Phase { Decode, Prefill, Mixed, Write, Rope };
 enum class Table { Shuffled, Ordered, Aliased, Interleaved };
 enum class Scales { None, KOnly, VOnly, Unit, Odd, Head, SeqHead };
-enum class Strides { Dense, Padded, Fused };
+enum class Strides { Dense, Padded, PaddedOut, Fused };
 enum class Graph { Eager, Full, Piecewise, Padded, Mixed, Compile };
-enum class Probe { Gauss, Peaky, Select, Sentinel, Identity, Mass, Special, File };
+enum class Probe { Gauss, Peaky, Outlier, Select, Sentinel, Identity, Mass, Special, File };
 enum class Poison { Nan, Huge, Zero };
 enum class PlanUse { Fresh, Reused };
 enum class RopeStyle { Neox, Interleaved };
@@ -94,6 +94,9 @@ std::string token_without_seed(const Case& c);  // what waivers match
 
 // Throws UsageError with the place in the token, the value and what would be right.
 Case parse_token(std::string_view text);
+
+// Bits that tell all positions of the longest sequence apart, at least 1.
+int select_code_bits(const std::vector<Sequence>& seqs);
 
 // nullopt, or why the values do not make a case together ("h=8:3: 8 query heads are no multiple of 3").
 std::optional<std::string> contradiction(const Case& c);

@@ -22,10 +22,10 @@ const Names<Table> kTables{{Table::Shuffled, "shuffled"}, {Table::Ordered, "orde
 const Names<Scales> kScales{{Scales::None, "none"}, {Scales::KOnly, "k_only"}, {Scales::VOnly, "v_only"},
                             {Scales::Unit, "unit"}, {Scales::Odd, "odd"},      {Scales::Head, "head"},
                             {Scales::SeqHead, "seq_head"}};
-const Names<Strides> kStrides{{Strides::Dense, "dense"}, {Strides::Padded, "padded"}, {Strides::Fused, "fused"}};
+const Names<Strides> kStrides{{Strides::Dense, "dense"}, {Strides::Padded, "padded"}, {Strides::PaddedOut, "padded_out"}, {Strides::Fused, "fused"}};
 const Names<Graph> kGraphs{{Graph::Eager, "eager"},   {Graph::Full, "full"},   {Graph::Piecewise, "piecewise"},
                            {Graph::Padded, "padded"}, {Graph::Mixed, "mixed"}, {Graph::Compile, "compile"}};
-const Names<Probe> kProbes{{Probe::Gauss, "gauss"},       {Probe::Peaky, "peaky"},       {Probe::Select, "select"},
+const Names<Probe> kProbes{{Probe::Gauss, "gauss"},       {Probe::Peaky, "peaky"}, {Probe::Outlier, "outlier"},       {Probe::Select, "select"},
                            {Probe::Sentinel, "sentinel"}, {Probe::Identity, "identity"}, {Probe::Mass, "mass"},
                            {Probe::Special, "special"}};
 const Names<Poison> kPoisons{{Poison::Nan, "nan"}, {Poison::Huge, "huge"}, {Poison::Zero, "zero"}};
@@ -222,7 +222,7 @@ const std::array<CaseKey, 25> kKeys{{
     {"scales", "none, k_only, v_only, unit, odd (no powers of two), head, seq_head", never,
      [](const Case& c) { return word_of(kScales, c.scales); },
      [](Case& c, std::string_view t) { return parse_word(kScales, t, c.scales); }},
-    {"strides", "dense, padded (gaps between tokens and heads), fused (slices of one storage)", never,
+    {"strides", "dense, padded (gaps between tokens and heads of q, k, v), padded_out (of out too), fused (slices of one storage)", never,
      [](const Case& c) { return word_of(kStrides, c.strides); },
      [](Case& c, std::string_view t) { return parse_word(kStrides, t, c.strides); }},
     {"splits", "KV splits, 0: the kernel's choice", never, [](const Case& c) { return std::to_string(c.splits); },
@@ -239,7 +239,7 @@ const std::array<CaseKey, 25> kKeys{{
      [](Case& c, std::string_view t) { return parse_word(Names<bool>{{true, "on"}, {false, "off"}}, t, c.offsets); }},
     {"graph", "eager, full, piecewise, padded, mixed, compile", never, [](const Case& c) { return word_of(kGraphs, c.graph); },
      [](Case& c, std::string_view t) { return parse_word(kGraphs, t, c.graph); }},
-    {"in", "inputs: gauss, peaky, select, sentinel, identity, mass, special, file:DIR", never, print_probe, parse_probe},
+    {"in", "inputs: gauss, peaky, outlier, select, sentinel, identity, mass, special, file:DIR", never, print_probe, parse_probe},
     {"poison", "what lies in unused places: nan, huge or zero", never, [](const Case& c) { return word_of(kPoisons, c.poison); },
      [](Case& c, std::string_view t) { return parse_word(kPoisons, t, c.poison); }},
     {"fault", "a fault that the backend is asked to commit", never,
@@ -264,7 +264,8 @@ std::string most(const Case& c) {
   return std::to_string(std::ranges::max(c.seq, {}, Length).*Length);
 }
 
-const std::array<Derived, 14> kDerived{{
+const std::array<Derived, 15> kDerived{{
+    {"backend", [](const Case& c) { return c.backend; }},
     {"phase", [](const Case& c) { return std::string(name(c.phase)); }},
     {"group", [](const Case& c) { return std::to_string(c.group()); }},
     {"heads_q", [](const Case& c) { return std::to_string(c.heads_q); }},

@@ -1,0 +1,196 @@
+#include "harness/core/journal.h"
+
+#include "harness/core/error.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <unordered_map>
+
+#include <unistd.h>
+
+namespace attest {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+// JSON has no NaN and no Inf; six digits are enough for a reader and the same on every run.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return Json::parse(fmt::format("{:.6g}", value));
+}
+
+double from_number(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  const auto text = json.get<std::string>();
+  if (text == "nan") return std::nan("");
+  return text == "inf" ? HUGE_VAL : -HUGE_VAL;
+}
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+JournalHeader header_from(const Json& json) {
+  JournalHeader header;
+  header.attest = json.at("attest");
+  header.fingerprint = json.at("fingerprint");
+  header.program = json.at("program");
+  header.options = json.at("options");
+  header.command = json.at("command");
+  header.reference = json.at("reference");
+  header.shard = json.at("shard");
+  header.cases = json.at("cases");
+  for (const auto& [key, value] : json.at("environment").items()) header.environment[key] = value;
+  return header;
+}
+
+Verdict verdict_from(const Json& json) {
+  Verdict v;
+  v.token = json.at("token");
+  const auto outcome = outcome_from_name(json.at("outcome").get<std::string>());
+  if (!outcome) throw std::invalid_argument("unknown outcome " + json.at("outcome").dump());
+  v.outcome = *outcome;
+  if (json.contains("kind")) v.kind = fail_kind_from_name(json.at("kind").get<std::string>());
+  v.message = json.value("message", "");
+  v.ratio = json.contains("ratio") ? from_number(json.at("ratio")) : 0;
+  v.lse_ratio = json.contains("lse_ratio") ? from_number(json.at("lse_ratio")) : 0;
+  if (json.contains("worst")) {
+    const Json& w = json.at("worst");
+    v.worst = Miss{.place = {w.at("seq"), w.at("head"), w.at("row"), w.at("dim")},
+                   .expected = from_number(w.at("expected")),
+                   .actual = from_number(w.at("actual")),
+                   .bound = from_number(w.at("bound"))};
+  }
+  v.elements = json.value("elements", std::int64_t{0});
+  v.failing = json.value("failing", std::int64_t{0});
+  if (json.contains("cells")) v.cells = json.at("cells").get<std::vector<std::string>>();
+  v.ran = json.value("ran", "");
+  v.waiver = json.value("waiver", "");
+  if (json.contains("ms")) {
+    const Json& ms = json.at("ms");
+    v.ms = {.inputs = ms.at("inputs"), .reference = ms.at("reference"), .kernel = ms.at("kernel"), .judge = ms.at("judge")};
+  }
+  return v;
+}
+
+}  // namespace
+
+std::string repeat_command(const JournalHeader& header, const std::string& token) {
+  return fmt::format("{} run {}'{}'", header.program, header.options.empty() ? "" : header.options + " ", token);
+}
+
+std::string to_json_line(const JournalHeader& header) {
+  Json json{{"journal", kFormat},
+            {"attest", header.attest},
+            {"fingerprint", header.fingerprint},
+            {"program", header.program},
+            {"options", header.options},
+            {"command", header.command},
+            {"reference", header.reference},
+            {"shard", header.shard},
+            {"cases", header.cases}};
+  json["environment"] = header.environment;
+  return dump(json);
+}
+
+std::string to_json_line(const BackendRecord& backend) {
+  return dump(Json{{"backend", backend.backend}, {"version", backend.version}, {"about", backend.about}});
+}
+
+std::string to_json_line(const Verdict& v) {
+  Json json{{"token", v.token}, {"outcome", name(v.outcome)}};
+  if (v.kind) json["kind"] = name(*v.kind);
+  if (!v.message.empty()) json["message"] = v.message;
+  if (v.elements) {
+    json["ratio"] = number(v.ratio);
+    json["elements"] = v.elements;
+  }
+  if (v.lse_ratio != 0) json["lse_ratio"] = number(v.lse_ratio);
+  if (v.failing) json["failing"] = v.failing;
+  if (v.worst) {
+    const auto& [seq, head, row, dim] = v.worst->place;
+    json["worst"] = Json{{"seq", seq}, {"head", head}, {"row", row}, {"dim", dim}};
+    json["worst"]["expected"] = number(v.worst->expected);
+    json["worst"]["actual"] = number(v.worst->actual);
+    json["worst"]["bound"] = number(v.worst->bound);
+  }
+  if (!v.cells.empty()) json["cells"] = v.cells;
+  if (!v.ran.empty()) json["ran"] = v.ran;
+  if (!v.waiver.empty()) json["waiver"] = v.waiver;
+  const auto ms = [](double t) { return Json::parse(fmt::format("{:.3f}", t)); };
+  json["ms"] = Json{{"inputs", ms(v.ms.inputs)}, {"reference", ms(v.ms.reference)}, {"kernel", ms(v.ms.kernel)}, {"judge", ms(v.ms.judge)}};
+  return dump(json);
+}
+
+JournalContent read_journal(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("{}: can't read the journal: {}", path, std::strerror(errno)));
+  JournalContent content;
+  std::unordered_map<std::string, std::size_t> index;
+  std::string text;
+  for (int line = 1; std::getline(file, text); ++line) {
+    if (file.eof()) break;  // torn: the newline is written last
+    try {
+      const Json json = Json::parse(text);
+      if (json.contains("journal")) {
+        if (json.at("journal") != kFormat)
+          throw std::invalid_argument(fmt::format("journal format {} (this program reads {})", json.at("journal").dump(), kFormat));
+        content.headers.push_back(header_from(json));
+        if (content.headers.back().fingerprint != content.headers.front().fingerprint)
+          throw std::invalid_argument("another fingerprint than the first header: these runs do not mix");
+      } else if (json.contains("backend")) {
+        content.backends.push_back({json.at("backend"), json.at("version"), json.at("about")});
+      } else {
+        Verdict verdict = verdict_from(json);
+        const auto [at, fresh] = index.try_emplace(verdict.token, content.verdicts.size());
+        if (fresh) content.verdicts.push_back(std::move(verdict));
+        else content.verdicts[at->second] = std::move(verdict);
+      }
+    } catch (const std::exception& error) {
+      throw UsageError(fmt::format("{}:{}: no journal record: {}", path, line, error.what()));
+    }
+  }
+  if (content.headers.empty()) throw UsageError(fmt::format("{}: no journal: it has no header line", path));
+  return content;
+}
+
+Journal::Journal(const std::string& path, const JournalHeader& header) : path_(path), file_(std::fopen(path.c_str(), "w")) {
+  if (!file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
+  line(to_json_line(header));
+}
+
+Journal Journal::resume(const std::string& path, const JournalHeader& header) {
+  const JournalContent before = read_journal(path);
+  if (before.headers.front().fingerprint != header.fingerprint)
+    throw UsageError(fmt::format("{}: the journal is of another run (fingerprint {}, now {}): cases, contracts, waivers or the "
+                                 "program changed; start a new one without --resume",
+                                 path, before.headers.front().fingerprint, header.fingerprint));
+  Journal journal;
+  journal.path_ = path;
+  journal.file_.reset(std::fopen(path.c_str(), "r+"));
+  if (!journal.file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
+  // Go on after the last whole line.
+  long end = 0;
+  for (int c = std::fgetc(journal.file_.get()); c != EOF; c = std::fgetc(journal.file_.get()))
+    if (c == '\n') end = std::ftell(journal.file_.get());
+  std::fseek(journal.file_.get(), end, SEEK_SET);
+  if (ftruncate(fileno(journal.file_.get()), end) != 0)
+    throw UsageError(fmt::format("{}: can't drop the torn last line: {}", path, std::strerror(errno)));
+  return journal;
+}
+
+void Journal::append(const BackendRecord& backend) { line(to_json_line(backend)); }
+void Journal::append(const Verdict& verdict) { line(to_json_line(verdict)); }
+
+void Journal::line(const std::string& text) {
+  if (std::fwrite((text + "\n").data(), 1, text.size() + 1, file_.get()) != text.size() + 1 || std::fflush(file_.get()) != 0)
+    throw InfraError(fmt::format("{}: can't write the journal: {}", path_, std::strerror(errno)));
+}
+
+}  // namespace attest

@@ -1,0 +1,90 @@
+#include "harness/matrix/yaml.h"
+
+#include "harness/core/error.h"
+#include "harness/core/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace attest {
+namespace {
+
+struct Entry {
+  std::string key;
+  YAML::Node key_node, value;
+};
+
+void put(std::vector<Entry>& entries, const Entry& entry) {
+  const auto old = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == entry.key; });
+  if (old != entries.end()) *old = entry;
+  else entries.push_back(entry);
+}
+
+// yaml-cpp leaves `<<` to its user.
+void collect(const YamlFile& file, const YAML::Node& mapping, std::vector<Entry>& entries) {
+  if (!mapping.IsMap()) file.fail(mapping, "expected a mapping (key: value)");
+  std::vector<std::string> own;
+  for (const auto& pair : mapping) {
+    if (pair.first.Scalar() != "<<") continue;
+    if (pair.second.IsSequence())
+      for (const auto& part : pair.second) collect(file, part, entries);
+    else collect(file, pair.second, entries);
+  }
+  for (const auto& pair : mapping) {
+    const std::string key = pair.first.Scalar();
+    if (key == "<<") continue;
+    if (std::find(own.begin(), own.end(), key) != own.end()) file.fail(pair.first, fmt::format("key '{}' is given twice", key));
+    own.push_back(key);
+    put(entries, {key, pair.first, pair.second});
+  }
+}
+
+}  // namespace
+
+YamlFile::YamlFile(const std::string& path) : path_(path) {
+  std::ifstream stream(path);
+  if (!stream) throw UsageError(fmt::format("{}: can't be read: {}", path, std::strerror(errno)));
+  std::stringstream text;
+  if (!(text << stream.rdbuf()) && stream.bad()) throw UsageError(fmt::format("{}: can't be read", path));
+  try {
+    root_ = YAML::Load(text.str());
+  } catch (const YAML::Exception& error) {
+    throw UsageError(fmt::format("{}:{}: no YAML: {}", path, error.mark.line + 1, error.msg));
+  }
+  if (!root_.IsMap()) throw UsageError(fmt::format("{}:1: expected a mapping (key: value) at the top", path));
+}
+
+std::string YamlFile::place(const YAML::Node& node) const { return fmt::format("{}:{}", path_, std::max(node.Mark().line, 0) + 1); }
+
+void YamlFile::fail(const YAML::Node& node, const std::string& message) const { throw UsageError(place(node) + ": " + message); }
+
+void YamlFile::each(const YAML::Node& mapping, const std::vector<std::string>& known,
+                    const std::function<void(const std::string&, const YAML::Node&, const YAML::Node&)>& visit) const {
+  std::vector<Entry> entries;
+  collect(*this, mapping, entries);
+  for (const Entry& entry : entries) {
+    if (!known.empty() && std::find(known.begin(), known.end(), entry.key) == known.end())
+      fail(entry.key_node, fmt::format("key '{}' is unknown{}", entry.key, suggestion(entry.key, known)));
+    visit(entry.key, entry.key_node, entry.value);
+  }
+}
+
+std::string YamlFile::scalar(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsScalar()) fail(node, fmt::format("{}: expected one value", what));
+  return node.Scalar();
+}
+
+std::vector<std::string> YamlFile::scalars(const YAML::Node& node, const std::string& what) const {
+  if (node.IsScalar()) return {node.Scalar()};
+  if (!node.IsSequence()) fail(node, fmt::format("{}: expected a value or a list of values", what));
+  std::vector<std::string> all;
+  for (const auto& item : node) all.push_back(scalar(item, what));
+  return all;
+}
+
+}  // namespace attest

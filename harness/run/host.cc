@@ -1,0 +1,46 @@
+#include "harness/run/host.h"
+
+#include "harness/core/error.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace attest {
+namespace {
+
+constexpr std::chrono::milliseconds kOpenLimit{120'000};  // starting up does not count against a case
+
+}  // namespace
+
+std::string plugin_path(const Contract& contract, const std::string& backends) {
+  if (contract.plugin.find('/') != std::string::npos || contract.plugin.ends_with(".so")) return contract.plugin;
+  return fmt::format("{}/libattest_{}.so", backends, contract.plugin);
+}
+
+Host::Host(const Contract& contract, const HostOptions& options) : contract_(contract), options_(options) {}
+
+Reply Host::open() {
+  if (opened_ && (session_ || (worker_ && worker_->alive()))) return {};
+  opened_ = false;
+  if (options_.in_process) session_ = std::make_unique<Session>(arena_.fd());
+  else worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{options_.program, "--worker"}, arena_.fd());
+  const std::string path = std::filesystem::absolute(plugin_path(contract_, options_.backends)).string();
+  WorkerLimits limits = options_.limits;
+  limits.answer = std::max(limits.answer, kOpenLimit);
+  const Reply reply = send({{"do", "open"}, {"plugin", path}, {"options", contract_.options}}, limits);
+  if (reply.status == Reply::Status::Error && reply.type == "usage") throw UsageError(reply.text);
+  if (!reply.ok()) return reply;
+  version_ = reply.body.at("version");
+  about_ = reply.body.at("about");
+  opened_ = true;
+  return reply;
+}
+
+Reply Host::ask(const nlohmann::json& request) { return send(request, options_.limits); }
+
+Reply Host::send(const nlohmann::json& request, const WorkerLimits& limits) {
+  return session_ ? reply_from_json(session_->answer(request)) : worker_->ask(request, limits);
+}
+
+}  // namespace attest

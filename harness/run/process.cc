@@ -1,0 +1,164 @@
+#include "harness/run/process.h"
+
+#include "harness/core/error.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+extern char** environ;
+
+namespace attest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWatchMs = 10;
+constexpr std::size_t kLastWords = 300;  // bytes of a worker's output that a message quotes
+
+// One thread a process: kernels are timed and, some of them, planned for that.
+std::vector<std::string> worker_environment() {
+  std::vector<std::string> all{"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"};
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with("OMP_NUM_THREADS=") && !text.starts_with("MKL_NUM_THREADS=") && !text.starts_with("OPENBLAS_NUM_THREADS=")) all.emplace_back(text);
+  }
+  return all;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const auto& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int arena_fd) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw InfraError(fmt::format("no socket for a worker: {}", std::strerror(errno)));
+  socket_ = ends[0];
+  output_ = memfd_create("attest-worker-output", MFD_CLOEXEC);
+  if (output_ >= 0) fcntl(output_, F_SETFL, O_APPEND);
+  // Above the numbers that the child is given, so that no dup2 below overwrites a source of the next one.
+  const int socket_source = fcntl(ends[1], F_DUPFD_CLOEXEC, 10), arena_source = fcntl(arena_fd, F_DUPFD_CLOEXEC, 10);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output_, 1);
+  posix_spawn_file_actions_adddup2(&actions, output_, 2);
+  posix_spawn_file_actions_adddup2(&actions, socket_source, kWorkerSocket);
+  posix_spawn_file_actions_adddup2(&actions, arena_source, kWorkerArena);
+  // A group of its own: Ctrl-C goes to the harness alone, which lets the running cases end.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const auto environment = worker_environment();
+  const int error = posix_spawn(&pid_, command[0].c_str(), &actions, &attributes, pointers(command).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  for (const int fd : {ends[1], socket_source, arena_source}) close(fd);
+  if (error != 0) {
+    pid_ = -1;
+    throw InfraError(fmt::format("can't start the worker {}: {}", command[0], std::strerror(error)));
+  }
+}
+
+WorkerProcess::~WorkerProcess() {
+  kill_and_reap();
+  for (const int fd : {socket_, output_})
+    if (fd >= 0) close(fd);
+}
+
+Reply WorkerProcess::ask(const nlohmann::json& request, const WorkerLimits& limits) {
+  const std::size_t before = resident();
+  const auto deadline = Clock::now() + limits.answer;
+  const std::string text = request.dump() + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const auto n = send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return end(Reply::Status::Crash, how_it_died());
+    sent += static_cast<std::size_t>(n);
+  }
+  for (;;) {
+    if (const auto newline = pending_.find('\n'); newline != std::string::npos) {
+      const std::string line = pending_.substr(0, newline);
+      pending_.erase(0, newline + 1);
+      const auto json = nlohmann::json::parse(line, nullptr, false);
+      if (json.is_discarded() || !json.contains("status")) return end(Reply::Status::Crash, "answered with something that is no reply: " + line.substr(0, kLastWords));
+      return reply_from_json(json);
+    }
+    pollfd waiting{socket_, POLLIN, 0};
+    const int ready = poll(&waiting, 1, kWatchMs);
+    if (ready > 0) {
+      char buffer[65536];
+      const auto n = recv(socket_, buffer, sizeof buffer, 0);
+      if (n > 0) pending_.append(buffer, static_cast<std::size_t>(n));
+      else if (n == 0 || errno != EINTR) return end(Reply::Status::Crash, how_it_died());
+      continue;
+    }
+    if (Clock::now() > deadline) return end(Reply::Status::Timeout, fmt::format("no answer within {} ms", limits.answer.count()));
+    if (const std::size_t now = resident(); now > before + limits.memory)
+      return end(Reply::Status::Memory, fmt::format("its memory grew by {} MiB over one request (limit {})", (now - before) >> 20, limits.memory >> 20));
+  }
+}
+
+Reply WorkerProcess::end(Reply::Status status, const std::string& what) {
+  kill_and_reap();
+  const std::string words = last_words();
+  return {.status = status, .type = "", .text = words.empty() ? what : fmt::format("{}; its last words: {}", what, words), .body = {}};
+}
+
+std::string WorkerProcess::how_it_died() {
+  // Its socket closed, so it is gone or about to be.
+  for (int i = 0; i < 200 && pid_ > 0; ++i) {
+    if (waitpid(pid_, &exit_status_, WNOHANG) == pid_) pid_ = -1;
+    else usleep(10'000);
+  }
+  if (pid_ > 0) return "closed its socket without an answer";
+  if (WIFSIGNALED(exit_status_)) return fmt::format("killed by signal {} ({})", WTERMSIG(exit_status_), strsignal(WTERMSIG(exit_status_)));
+  return fmt::format("exited with code {} without an answer", WEXITSTATUS(exit_status_));
+}
+
+std::string WorkerProcess::last_words() {
+  struct stat info{};
+  if (output_ < 0 || fstat(output_, &info) != 0 || info.st_size == 0) return "";
+  const auto size = static_cast<std::size_t>(info.st_size), want = std::min(size, kLastWords);
+  std::string text(want, '\0');
+  const auto n = pread(output_, text.data(), want, static_cast<off_t>(size - want));
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  const auto last = text.find_last_not_of(' ');
+  return last == std::string::npos ? "" : text.substr(0, last + 1);
+}
+
+std::size_t WorkerProcess::resident() const {
+  std::ifstream file(fmt::format("/proc/{}/statm", pid_));
+  std::size_t total = 0, pages = 0;
+  file >> total >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void WorkerProcess::kill_and_reap() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, &exit_status_, 0);
+  pid_ = -1;
+}
+
+}  // namespace attest

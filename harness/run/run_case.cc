@@ -1,0 +1,245 @@
+#include "harness/run/run_case.h"
+
+#include "harness/core/error.h"
+#include "harness/inputs/inputs.h"
+#include "harness/judge/vacuous.h"
+#include "reference/kv_write.h"
+#include "reference/rope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace attest {
+namespace {
+
+using Kind = Expectation::Kind;
+
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double, std::milli> ms = now - begin_;
+    begin_ = now;
+    return ms.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+struct Step {  // a case on its way
+  const Case& c;
+  Host& host;
+  const CaseOptions& options;
+  const Expectation& expected;
+  Verdict& verdict;
+};
+
+void conclude(Verdict& verdict, Outcome outcome, std::string message) {
+  verdict.outcome = outcome;
+  verdict.message = std::move(message);
+}
+
+void fail(Verdict& verdict, const Failure& failure) {
+  conclude(verdict, Outcome::Fail, failure.message);
+  verdict.kind = failure.kind;
+  if (failure.worst) verdict.worst = failure.worst;
+}
+
+// A reply that ends the case. A rejection where one is due is looked at by the caller first.
+void conclude(Verdict& verdict, const Reply& reply) {
+  const std::string what = reply.type.empty() ? reply.text : reply.type + ": " + reply.text;
+  switch (reply.status) {
+    case Reply::Status::Unsupported: return conclude(verdict, Outcome::Unsupported, "the kernel declines: " + what);
+    case Reply::Status::Rejected: return fail(verdict, {FailKind::Rejected, "refused what its contract claims: " + what});
+    case Reply::Status::Missing: return conclude(verdict, Outcome::NotRun, what);
+    case Reply::Status::Crash: return conclude(verdict, Outcome::Crash, what);
+    case Reply::Status::Timeout: return conclude(verdict, Outcome::Timeout, what);
+    case Reply::Status::Memory: return conclude(verdict, Outcome::Memory, what);
+    default: return fail(verdict, {FailKind::Error, what});
+  }
+}
+
+// The reply to what the contract says must be rejected. `staged` is null where no tensors were made yet.
+void judge_rejection(const Step& step, const Reply& reply, const Call* staged) {
+  if (reply.ok()) return fail(step.verdict, {FailKind::Accepted, fmt::format("took what it must reject with \"{}\"", step.expected.text)});
+  if (reply.status != Reply::Status::Rejected) return conclude(step.verdict, reply);
+  if (reply.text.find(step.expected.text) == std::string::npos)
+    return fail(step.verdict, {FailKind::Message, fmt::format("rejected it with \"{}\", which lacks \"{}\"", reply.text, step.expected.text)});
+  if (staged)
+    if (const auto failure = check_nothing_written(*staged, step.host.arena())) return fail(step.verdict, *failure);
+  conclude(step.verdict, Outcome::Pass, fmt::format("rejected as it must be: {}", reply.text));
+}
+
+// Where a layout is the plug-in's own, it is asked for every element's place.
+CacheTables cache_tables(Host& host, const Problem& problem) {
+  if (problem.op == Op::Rope || !problem.layout.indexed_by_plugin) return {};
+  const auto count = [&](int width) { return static_cast<std::size_t>(problem.num_pages) * static_cast<std::size_t>(problem.page_size) * static_cast<std::size_t>(problem.heads_kv) * static_cast<std::size_t>(width); };
+  const std::size_t k = count(problem.dim), v = count(problem.dim_v);
+  Call scratch;
+  scratch.storages.emplace_back(DType::I64, Dims{static_cast<std::int64_t>(k + v)});
+  host.arena().stage(scratch, GuardMode::Bands, 0);
+  const Reply reply = host.ask({{"do", "cache_index"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(scratch)}});
+  if (!reply.ok()) throw InfraError(fmt::format("{}: {}", host.contract().backend, reply.text));
+  const auto* table = reinterpret_cast<const std::int64_t*>(host.arena().base());
+  return {.k = {table, table + k}, .v = {table + k, table + k + v}};
+}
+
+Outcomes right_outcomes(const Step& step, const Problem& problem, const Call& call) {
+  const Contract& contract = step.host.contract();
+  Outcomes right;
+  if (problem.op == Op::Rope) return right.values = rotate(problem, call, arithmetic(contract, step.c)), right;
+  if (problem.op == Op::Write || problem.op == Op::WriteAttend) {
+    right.caches = write_cache(problem, call, write_arithmetic(contract, step.c));
+  } else {
+    for (const Slot slot : {Slot::KCache, Slot::VCache}) {
+      const auto bytes = call.storages[call.ref(slot).storage].bytes();
+      right.caches[call.ref(slot).storage].assign(bytes.begin(), bytes.end());
+    }
+  }
+  if (problem.op == Op::Write) return right;
+  // Attention reads the cache as it is after the write.
+  const auto swap_caches = [&] {
+    for (auto& [storage, bytes] : right.caches) std::swap_ranges(bytes.begin(), bytes.end(), call.storages[storage].bytes().begin());
+  };
+  swap_caches();
+  right.values = attend(problem, call, arithmetic(contract, step.c), call_rules(contract, step.c), step.options.precision);
+  swap_caches();
+  return right;
+}
+
+// The name of a trivial output that the case's own rule would let pass.
+std::optional<std::string> vacuous(const Step& step, const Problem& problem, const Call& call, const Outcomes& right) {
+  if (problem.op == Op::Write) {
+    for (const auto& [storage, bytes] : right.caches) {
+      const auto before = call.storages[storage].bytes();
+      if (!std::equal(before.begin(), before.end(), bytes.begin())) return std::nullopt;
+    }
+    return "a cache left as it was";
+  }
+  auto trivial = trivial_outputs(right.values.out, problem);
+  Case other_seed = step.c;
+  other_seed.seed += 1;
+  if (problem.op == Op::Rope) {
+    const Call other = make_inputs(other_seed, problem);
+    const Expected previous = rotate(problem, other, arithmetic(step.host.contract(), step.c));
+    trivial.push_back({"the output of other inputs", elements_of(previous.out)});
+    trivial.push_back({"q unrotated", elements_of(call.view(Slot::Q))});
+    return accepted_trivial(right.values.out, trivial, problem);
+  }
+  const CallRules rules = call_rules(step.host.contract(), step.c);
+  const ExpectedTensor mean = uniform_attention(problem, call, rules);
+  trivial.push_back({"the mean of V", elements_of(mean)});
+  ExpectedTensor previous;
+  if (step.c.probe != Probe::File) {
+    const Call other = make_inputs(other_seed, problem, {call.layout.k.table, call.layout.v.table});
+    previous = attend(problem, other, arithmetic(step.host.contract(), step.c), rules, Precision::F32).out;
+    trivial.push_back({"the output of other inputs", elements_of(previous)});
+  }
+  return accepted_trivial(right.values.out, trivial, problem);
+}
+
+void keep_outputs(CaseTrace& trace, const Call& call, const Arena& arena) {
+  for (std::size_t i = 0; i < call.storages.size(); ++i) {
+    const auto bytes = arena.storage(i);
+    trace.left.emplace_back(call.storages[i].view().dtype, call.storages[i].view().shape);
+    std::copy(bytes.begin(), bytes.end(), trace.left.back().bytes().begin());
+  }
+}
+
+// Plan and first launch; with plan=reused the plan is made, and launched once, with other lengths.
+Reply plan_and_launch(const Step& step, const Problem& problem, const Call& call, std::size_t workspace) {
+  Host& host = step.host;
+  std::optional<Call> before;
+  if (step.c.plan == PlanUse::Reused) {
+    const Case other = with_other_lengths(step.c);
+    Problem other_problem = problem;
+    other_problem.seqs = other.seq;
+    before = make_inputs(other, other_problem, {call.layout.k.table, call.layout.v.table});
+  }
+  host.arena().stage(before ? *before : call, host.options().guards, workspace);
+  if (const Reply reply = host.ask({{"do", "plan"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(call)}}); !reply.ok()) return reply;
+  if (before) {
+    if (const Reply reply = host.ask({{"do", "launch"}}); !reply.ok()) return reply;
+    host.arena().restage(call);
+  }
+  return host.ask({{"do", "launch"}});
+}
+
+void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
+  Verdict& verdict = step.verdict;
+  Host& host = step.host;
+  Stopwatch watch;
+  Problem problem = make_problem(step.c, host.contract());
+  if (step.c.plan == PlanUse::Reused) widen_for(problem, with_other_lengths(step.c));
+  Call call = make_inputs(step.c, problem, cache_tables(host, problem));
+  verdict.ms.inputs = watch.lap();
+
+  const bool must_reject = step.expected.kind == Kind::Reject;
+  const Outcomes right = must_reject ? Outcomes{} : right_outcomes(step, problem, call);
+  verdict.ms.reference = watch.lap();
+
+  const Reply launched = plan_and_launch(step, problem, call, workspace);
+  verdict.ms.kernel = launched.body.value("ms", 0.0);
+  watch.lap();
+  if (must_reject) return judge_rejection(step, launched, &call);
+  if (!launched.ok()) return conclude(verdict, launched);
+
+  const Contract& contract = host.contract();
+  const std::string kernel = expected_kernel(contract, step.c);
+  const auto failure = check_launch({problem, call, host.arena(), launched.body, kernel}, right, verdict);
+  if (trace) keep_outputs(*trace, call, host.arena());
+  if (failure) {
+    fail(verdict, *failure);
+  } else if (const auto trivial = vacuous(step, problem, call, right)) {
+    conclude(verdict, Outcome::Vacuous, fmt::format("the case would also accept {}", *trivial));
+  } else {
+    conclude(verdict, Outcome::Pass, "");
+    if (call_rules(contract, step.c).determinism != Determinism::None) {
+      const auto first = written_bytes(call, host.arena());
+      for (int launch = 1; launch < step.options.repeat && verdict.outcome == Outcome::Pass; ++launch) {
+        host.arena().restage(call);
+        if (const Reply again = host.ask({{"do", "launch"}}); !again.ok()) conclude(verdict, again);
+        else if (written_bytes(call, host.arena()) != first)
+          fail(verdict, {FailKind::Nondeterministic, fmt::format("launch {} of the same call gave other bits", launch + 1)});
+      }
+    }
+  }
+  verdict.ms.judge = watch.lap();
+  if (!trace) return;
+  trace->problem = std::move(problem);
+  trace->right = right;
+  trace->call = std::move(call);
+}
+
+// A deviation that the contract itself names is due: without it the contract is out of date.
+void apply_divergence(Verdict& verdict, const Expectation& expected) {
+  if (expected.kind != Kind::Diverge) return;
+  verdict.waiver = expected.source;
+  if (verdict.outcome == Outcome::Pass) return conclude(verdict, Outcome::Xpass, fmt::format("conforms, but its contract names a divergence: {}", expected.text));
+  if (verdict.outcome == Outcome::Fail) conclude(verdict, Outcome::Xfail, fmt::format("known divergence ({}): {}", expected.text, verdict.message));
+}
+
+}  // namespace
+
+Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace) {
+  Verdict verdict{.token = token(c)};
+  const Expectation expected = expectation(host.contract(), c);
+  const Step step{c, host, options, expected, verdict};
+  if (expected.kind == Kind::Decline) return conclude(verdict, Outcome::Unsupported, expected.text), verdict;
+  if (const Reply opened = host.open(); !opened.ok()) return conclude(verdict, opened), verdict;
+  const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, host.contract()))}});
+  if (expected.kind == Kind::Reject && !supports.ok()) {
+    judge_rejection(step, supports, nullptr);
+  } else if (!supports.ok()) {
+    conclude(verdict, supports);
+  } else {
+    run_and_judge(step, supports.body.value("workspace", std::size_t{0}), trace);
+  }
+  apply_divergence(verdict, expected);
+  return verdict;
+}
+
+}  // namespace attest

@@ -1,0 +1,30 @@
+// The way of one case: contract, inputs, reference, kernel, checks, verdict. Everything that a kernel does wrong is a
+// verdict; what throws is the harness or its user.
+#pragma once
+
+#include "harness/core/verdict.h"
+#include "harness/run/checks.h"
+#include "harness/run/host.h"
+#include "reference/attention.h"
+
+#include <optional>
+#include <string>
+
+namespace attest {
+
+struct CaseOptions {
+  Precision precision = Precision::F64;
+  int repeat = 2;  // launches that must agree bit for bit, where the contract claims determinism
+};
+
+// What a verdict leaves out: kept for `attest run TOKEN`, --save and the studies.
+struct CaseTrace {
+  std::optional<Problem> problem;
+  std::optional<Call> call;
+  Outcomes right;
+  std::vector<Tensor> left;  // the outputs' storages as the first launch left them
+};
+
+Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace = nullptr);
+
+}  // namespace attest

@@ -1,0 +1,97 @@
+#include "harness/run/sweep.h"
+
+#include "harness/core/error.h"
+#include "harness/run/save.h"
+
+#include <ATen/Parallel.h>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace attest {
+namespace {
+
+class Sweep {
+ public:
+  Sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict, const std::atomic<bool>& stop)
+      : input_(input), options_(options), journal_(journal), on_verdict_(on_verdict), stop_(stop), versions_(input.versions) {}
+
+  std::size_t run() {
+    std::vector<std::thread> threads;
+    for (int job = 0; job < options_.jobs; ++job) threads.emplace_back([this] { work(); });
+    for (auto& thread : threads) thread.join();
+    if (broken_) std::rethrow_exception(broken_);
+    return input_.tasks.size() - finished_;
+  }
+
+ private:
+  void work() {
+    at::set_num_threads(1);
+    std::unique_ptr<Host> host;
+    try {
+      for (std::size_t i = next_++; i < input_.tasks.size() && !halted(); i = next_++) {
+        const SweepTask& task = input_.tasks[i];
+        if (!host || &host->contract() != task.contract) host = std::make_unique<Host>(*task.contract, options_.host);
+        run_one(task, *host);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!broken_) broken_ = std::current_exception();
+    }
+  }
+
+  bool halted() {
+    const std::lock_guard lock(mutex_);
+    return stop_ || broken_ || (options_.max_failures && failures_ >= options_.max_failures);
+  }
+
+  void run_one(const SweepTask& task, Host& host) {
+    CaseTrace trace;
+    Verdict verdict{.token = token(task.c)};
+    try {
+      verdict = run_case(task.c, host, options_.cases, options_.save.empty() ? nullptr : &trace);
+    } catch (const InfraError& error) {
+      verdict.outcome = Outcome::Infra;
+      verdict.message = error.what();
+    }
+    if (const Waiver* waiver = find_waiver(input_.waivers, task.c.backend, host.version(), token_without_seed(task.c))) apply(*waiver, options_.today, verdict);
+    if (trace.call && (options_.save_all || is_failure(verdict.outcome))) save_tensors(options_.save, verdict.token, trace);
+
+    const std::lock_guard lock(mutex_);
+    if (!host.version().empty()) record_backend(task.c.backend, host);
+    journal_.append(verdict);
+    ++finished_;
+    failures_ += is_failure(verdict.outcome);
+    on_verdict_(verdict);
+  }
+
+  void record_backend(const std::string& backend, const Host& host) {
+    const auto [known, fresh] = versions_.try_emplace(backend, host.version());
+    if (fresh) journal_.append(BackendRecord{backend, host.version(), host.about()});
+    else if (known->second != host.version())
+      throw UsageError(fmt::format("backend {} is version {} now, the journal has verdicts of version {}: start a new one without --resume", backend, host.version(), known->second));
+  }
+
+  const SweepInput& input_;
+  const SweepOptions& options_;
+  Journal& journal_;
+  const OnVerdict& on_verdict_;
+  const std::atomic<bool>& stop_;
+
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;  // what follows
+  std::map<std::string, std::string> versions_;
+  std::size_t finished_ = 0, failures_ = 0;
+  std::exception_ptr broken_;
+};
+
+}  // namespace
+
+std::size_t sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict, const std::atomic<bool>& stop) {
+  return Sweep(input, options, journal, on_verdict, stop).run();
+}
+
+}  // namespace attest

@@ -1,0 +1,184 @@
+#define TORCH_ASSERT_ONLY_METHOD_OPERATORS
+#include "reference/attention.h"
+
+#include "reference/bound.h"
+#include "reference/gather.h"
+
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attest {
+namespace {
+
+constexpr std::int64_t kBlockScores = std::int64_t{1} << 21;  // scores held at once: heads * rows * keys
+
+struct Block {  // results of some rows of some heads of one sequence, f64
+  at::Tensor out, bound;      // [b, r, dim_v], scaled by v_scale
+  at::Tensor lse, lse_bound;  // [b, r, 1]
+};
+
+struct SequenceTensors {  // b: KV heads
+  at::Tensor q, k, v;                 // [b, rows, dim], [b, keys, dim], [b, keys, dim_v]
+  at::Tensor score_factor, v_factor;  // [b, 1, 1]
+  at::Tensor sink;                    // [b, rows, 1], undefined without sinks
+  at::Tensor hidden;                  // [rows, keys]
+};
+
+// NaN and Inf of V reach the rows that see their key, and only those: a hidden key has no part in any sum.
+at::Tensor spread_specials(const at::Tensor& p, const at::Tensor& v, const at::Tensor& out) {
+  const auto seen = p.gt(0).to(at::kFloat);
+  const auto reached = [&](const at::Tensor& where) { return at::bmm(seen, where.to(at::kFloat)).gt(0); };
+  const auto plus = reached(v.eq(INFINITY)), minus = reached(v.eq(-INFINITY));
+  const auto nan = reached(v.isnan()).logical_or(plus.logical_and(minus));
+  return out.masked_fill(plus, INFINITY).masked_fill(minus, -INFINITY).masked_fill(nan, std::numeric_limits<double>::quiet_NaN());
+}
+
+Block attend_block(const Problem& problem, const SequenceTensors& s, const BoundModel& model, bool one_hot, at::ScalarType working) {
+  // scores
+  ScoreBlock block;
+  block.scores = at::bmm(s.q.to(working), s.k.to(working).transpose(1, 2)).mul_(s.score_factor.to(working));
+  block.magnitude = at::bmm(s.q.abs().to(at::kFloat), s.k.abs().to(at::kFloat).transpose(1, 2)).mul_(s.score_factor.abs().to(at::kFloat));
+  block.capped = problem.softcap > 0 ? block.scores.div(problem.softcap).tanh_().mul_(problem.softcap) : block.scores;
+  block.capped = block.capped.masked_fill(s.hidden, -INFINITY);
+  block.max = block.capped.amax(-1, true);
+  if (s.sink.defined()) block.max = at::maximum(block.max, s.sink.to(working));
+  block.max = block.max.masked_fill(block.max.eq(-INFINITY), 0);  // rows without keys
+
+  // softmax, with the sink as one more key
+  SoftmaxBlock softmax;
+  softmax.error = score_errors(model, block);
+  auto weights = one_hot ? block.capped.eq(block.max).to(working) : block.capped.sub(block.max).exp_();
+  auto values = s.v;
+  if (s.sink.defined()) {
+    weights = at::cat({weights, s.sink.to(working).sub(block.max).exp_()}, -1);
+    softmax.error = at::cat({softmax.error, sink_errors(model, s.sink, block.max)}, -1);
+    values = at::cat({values, at::zeros({values.size(0), 1, values.size(2)}, values.options())}, 1);
+  }
+  softmax.sum = weights.sum(-1, true);
+  const auto empty = softmax.sum.eq(0);
+  softmax.sum = softmax.sum.masked_fill(empty, 1);
+  softmax.p = weights.div_(softmax.sum);
+
+  // output
+  const bool special = !values.isfinite().all().item<bool>();
+  const auto finite = special ? at::where(values.isfinite(), values, at::zeros({}, values.options())) : values;
+  const auto out = at::bmm(softmax.p, finite.to(working)).to(at::kDouble);
+  Block result;
+  result.lse = softmax.sum.to(at::kDouble).log_().add_(block.max.to(at::kDouble)).masked_fill_(empty, -INFINITY);
+  result.out = out.mul(s.v_factor);
+  if (one_hot) {
+    result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>());
+  } else {
+    const auto lse_size = result.lse.masked_fill(empty, 0);
+    result.bound = rounded_bound(model, output_bound(model, softmax, finite, out, lse_size).mul_(s.v_factor), result.out);
+  }
+  result.lse_bound = lse_bound(model, softmax, result.lse.masked_fill(empty, 0)).masked_fill_(empty, 0);
+  if (special) result.out = spread_specials(softmax.p, values, result.out);
+  return result;
+}
+
+SequenceTensors slice(const SequenceTensors& all, std::int64_t head, std::int64_t heads, std::int64_t row, std::int64_t rows) {
+  const auto of_heads = [&](const at::Tensor& t) { return t.narrow(0, head, heads); };
+  return {.q = of_heads(all.q).narrow(1, row, rows),
+          .k = of_heads(all.k),
+          .v = of_heads(all.v),
+          .score_factor = of_heads(all.score_factor),
+          .v_factor = of_heads(all.v_factor),
+          .sink = all.sink.defined() ? of_heads(all.sink).narrow(1, row, rows) : at::Tensor(),
+          .hidden = all.hidden.narrow(0, row, rows)};
+}
+
+// Rows of a block are (row, head of the group) of each KV head; the result is [row, query head].
+void store(const Problem& p, const Block& block, int first_row, std::int64_t head_kv, std::int64_t packed_row, const CallRules& rules, Expected& to) {
+  const int group = p.group();
+  const auto out = block.out.contiguous(), bound = block.bound.contiguous();
+  const auto lse = block.lse.contiguous(), lse_bound = block.lse_bound.contiguous();
+  for (std::int64_t b = 0; b < out.size(0); ++b)
+    for (std::int64_t r = 0; r < out.size(1); ++r) {
+      const int row = first_row + static_cast<int>((packed_row + r) / group);
+      const int head = static_cast<int>((head_kv + b) * group + (packed_row + r) % group);
+      const std::int64_t from = b * out.size(1) + r;
+      const double lse_value = lse.const_data_ptr<double>()[from];
+      to.lse.value[to.lse.index(row, head, 0)] = lse_value;
+      to.lse.bound[to.lse.index(row, head, 0)] = lse_bound.const_data_ptr<double>()[from];
+      const std::size_t at = to.out.index(row, head, 0);
+      const auto width = static_cast<std::size_t>(p.dim_v);
+      std::copy_n(out.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width, to.out.value.begin() + static_cast<std::ptrdiff_t>(at));
+      std::copy_n(bound.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width, to.out.bound.begin() + static_cast<std::ptrdiff_t>(at));
+      if (lse_value != -INFINITY) continue;
+      const double empty = rules.empty_row == EmptyRow::Nan ? std::numeric_limits<double>::quiet_NaN() : 0;
+      const double allowed = rules.empty_row == EmptyRow::Unspecified ? INFINITY : 0;
+      std::fill_n(to.out.value.begin() + static_cast<std::ptrdiff_t>(at), width, empty);
+      std::fill_n(to.out.bound.begin() + static_cast<std::ptrdiff_t>(at), width, allowed);
+    }
+}
+
+Block empty_block(const Problem& p, std::int64_t rows) {
+  const auto zeros = at::zeros({p.heads_kv, rows, p.dim_v}, at::kDouble), none = at::zeros({p.heads_kv, rows, 1}, at::kDouble);
+  return {zeros, zeros, none.sub(INFINITY), none};
+}
+
+}  // namespace
+
+Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic, const CallRules& rules, Precision precision) {
+  Expected expected{.out = ExpectedTensor(p.total_q, p.heads_q, p.dim_v), .lse = ExpectedTensor(p.total_q, p.heads_q, 1), .k_out = {}};
+  const CacheReader cache(p, call, rules.k_to_q);
+  const auto working = precision == Precision::F64 ? at::kDouble : at::kFloat;
+  const DType entering = rules.k_to_q ? p.q : p.cache;
+  const auto sink = sinks(p, call);
+  for (int seq = 0; seq < static_cast<int>(p.seqs.size()); ++seq) {
+    const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];
+    const std::int64_t rows = std::int64_t{s.len_q} * p.group();
+    if (rows == 0) continue;
+    if (s.len_kv == 0 && !sink.defined()) {
+      store(p, empty_block(p, rows), p.first_row(seq), 0, 0, rules, expected);
+      continue;
+    }
+    const BoundModel model{arithmetic, entering, p.q, p.out, p.dim, p.softcap, s.len_kv + (sink.defined() ? 1 : 0)};
+    const SequenceTensors all{.q = queries(p, call, seq),
+                              .k = cache.keys(seq),
+                              .v = cache.values(seq),
+                              .score_factor = score_factors(p, call, seq).view({-1, 1, 1}),
+                              .v_factor = value_factors(p, call, seq).view({-1, 1, 1}),
+                              .sink = sink.defined() ? sink.unsqueeze(1).expand({p.heads_kv, s.len_q, p.group()}).reshape({p.heads_kv, rows, 1}) : at::Tensor(),
+                              .hidden = hidden(p, seq)};
+    const std::int64_t keys = std::max(s.len_kv, 1);
+    const std::int64_t row_step = std::clamp<std::int64_t>(kBlockScores / keys, 1, rows);
+    const std::int64_t head_step = std::clamp<std::int64_t>(kBlockScores / (keys * row_step), 1, p.heads_kv);
+    for (std::int64_t head = 0; head < p.heads_kv; head += head_step)
+      for (std::int64_t row = 0; row < rows; row += row_step) {
+        const auto part = slice(all, head, std::min(head_step, p.heads_kv - head), row, std::min(row_step, rows - row));
+        store(p, attend_block(p, part, model, call.one_hot, working), p.first_row(seq), head, row, rules, expected);
+      }
+  }
+  return expected;
+}
+
+ExpectedTensor uniform_attention(const Problem& p, const Call& call, const CallRules& rules) {
+  ExpectedTensor result(p.total_q, p.heads_q, p.dim_v);
+  const CacheReader cache(p, call, rules.k_to_q);
+  for (int seq = 0; seq < static_cast<int>(p.seqs.size()); ++seq) {
+    const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];
+    if (s.len_kv == 0) continue;
+    const auto values = cache.values(seq).mul(value_factors(p, call, seq).view({-1, 1, 1})).contiguous();
+    const double* v = values.const_data_ptr<double>();
+    for (int row = 0; row < s.len_q; ++row) {
+      const KeyRange seen = visible_keys(p.mask, s, row);
+      for (int head = 0; head < p.heads_q; ++head)
+        for (int position = seen.begin; position < seen.end; ++position)
+          for (int dim = 0; dim < p.dim_v; ++dim)
+            result.value[result.index(p.first_row(seq) + row, head, dim)] +=
+                v[(std::int64_t{head / p.group()} * s.len_kv + position) * p.dim_v + dim] / seen.size();
+    }
+  }
+  return result;
+}
+
+}  // namespace attest
