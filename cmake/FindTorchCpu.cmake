@@ -21,8 +21,9 @@ find_package_handle_standard_args(TorchCpu
   REASON_FAILURE_MESSAGE "ci/setup fetches the torch wheel that carries LibTorch")
 if(TorchCpu_FOUND AND NOT TARGET TorchCpu::torch_cpu)
   add_library(TorchCpu::c10 SHARED IMPORTED)
+  # The wheel carries headers of other libraries (fmt among them): the system's own come first.
   set_target_properties(TorchCpu::c10 PROPERTIES
-    IMPORTED_LOCATION "${TorchCpu_C10_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${TorchCpu_INCLUDE_DIR}")
+    IMPORTED_LOCATION "${TorchCpu_C10_LIBRARY}" INTERFACE_COMPILE_OPTIONS "SHELL:-idirafter \"${TorchCpu_INCLUDE_DIR}\"")
   add_library(TorchCpu::torch_cpu SHARED IMPORTED)
   set_target_properties(TorchCpu::torch_cpu PROPERTIES
     IMPORTED_LOCATION "${TorchCpu_LIBRARY}" INTERFACE_LINK_LIBRARIES TorchCpu::c10)

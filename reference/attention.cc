@@ -32,8 +32,8 @@ struct SequenceTensors {  // b: KV heads
 };
 
 // NaN and Inf of V reach the rows that see their key, and only those: a hidden key has no part in any sum.
-at::Tensor spread_specials(const at::Tensor& p, const at::Tensor& v, const at::Tensor& out) {
-  const auto seen = p.gt(0).to(at::kFloat);
+at::Tensor spread_specials(const at::Tensor& hidden, const at::Tensor& v, const at::Tensor& out) {
+  const auto seen = hidden.logical_not().to(at::kFloat).expand({v.size(0), hidden.size(0), hidden.size(1)});
   const auto reached = [&](const at::Tensor& where) { return at::bmm(seen, where.to(at::kFloat)).gt(0); };
   const auto plus = reached(v.eq(INFINITY)), minus = reached(v.eq(-INFINITY));
   const auto nan = reached(v.isnan()).logical_or(plus.logical_and(minus));
@@ -71,7 +71,7 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   const auto finite = special ? at::where(values.isfinite(), values, at::zeros({}, values.options())) : values;
   const auto out = at::bmm(softmax.p, finite.to(working)).to(at::kDouble);
   Block result;
-  result.lse = softmax.sum.to(at::kDouble).log_().add_(block.max.to(at::kDouble)).masked_fill_(empty, -INFINITY);
+  result.lse = softmax.sum.log().add(block.max).to(at::kDouble).masked_fill(empty, -INFINITY);
   result.out = out.mul(s.v_factor);
   if (one_hot) {
     result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>());
@@ -80,7 +80,7 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
     result.bound = rounded_bound(model, output_bound(model, softmax, finite, out, lse_size).mul_(s.v_factor), result.out);
   }
   result.lse_bound = lse_bound(model, softmax, result.lse.masked_fill(empty, 0)).masked_fill_(empty, 0);
-  if (special) result.out = spread_specials(softmax.p, values, result.out);
+  if (special) result.out = spread_specials(s.hidden, s.v, result.out);
   return result;
 }
 
@@ -120,9 +120,11 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
     }
 }
 
-Block empty_block(const Problem& p, std::int64_t rows) {
+// A sequence without keys: nothing but the sink, if there is one.
+Block keyless_block(const Problem& p, std::int64_t rows, const at::Tensor& sink) {
   const auto zeros = at::zeros({p.heads_kv, rows, p.dim_v}, at::kDouble), none = at::zeros({p.heads_kv, rows, 1}, at::kDouble);
-  return {zeros, zeros, none.sub(INFINITY), none};
+  if (!sink.defined()) return {zeros, zeros, none.sub(INFINITY), none};
+  return {zeros, zeros, sink, sink.abs().mul(0x1p-22)};
 }
 
 }  // namespace
@@ -137,8 +139,9 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
     const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];
     const std::int64_t rows = std::int64_t{s.len_q} * p.group();
     if (rows == 0) continue;
-    if (s.len_kv == 0 && !sink.defined()) {
-      store(p, empty_block(p, rows), p.first_row(seq), 0, 0, rules, expected);
+    const auto row_sinks = sink.defined() ? sink.unsqueeze(1).expand({p.heads_kv, s.len_q, p.group()}).reshape({p.heads_kv, rows, 1}) : at::Tensor();
+    if (s.len_kv == 0) {
+      store(p, keyless_block(p, rows, row_sinks), p.first_row(seq), 0, 0, rules, expected);
       continue;
     }
     const BoundModel model{arithmetic, entering, p.q, p.out, p.dim, p.softcap, s.len_kv + (sink.defined() ? 1 : 0)};
@@ -147,11 +150,10 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
                               .v = cache.values(seq),
                               .score_factor = score_factors(p, call, seq).view({-1, 1, 1}),
                               .v_factor = value_factors(p, call, seq).view({-1, 1, 1}),
-                              .sink = sink.defined() ? sink.unsqueeze(1).expand({p.heads_kv, s.len_q, p.group()}).reshape({p.heads_kv, rows, 1}) : at::Tensor(),
+                              .sink = row_sinks,
                               .hidden = hidden(p, seq)};
-    const std::int64_t keys = std::max(s.len_kv, 1);
-    const std::int64_t row_step = std::clamp<std::int64_t>(kBlockScores / keys, 1, rows);
-    const std::int64_t head_step = std::clamp<std::int64_t>(kBlockScores / (keys * row_step), 1, p.heads_kv);
+    const std::int64_t row_step = std::clamp<std::int64_t>(kBlockScores / s.len_kv, 1, rows);
+    const std::int64_t head_step = std::clamp<std::int64_t>(kBlockScores / (s.len_kv * row_step), 1, p.heads_kv);
     for (std::int64_t head = 0; head < p.heads_kv; head += head_step)
       for (std::int64_t row = 0; row < rows; row += row_step) {
         const auto part = slice(all, head, std::min(head_step, p.heads_kv - head), row, std::min(row_step, rows - row));

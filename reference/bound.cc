@@ -43,7 +43,7 @@ double BoundModel::value_unit() const { return cast_unit(arithmetic.v_cast, cach
 
 at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block) {
   const Arithmetic& a = model.arithmetic;
-  const double product = model.dim * model.score_unit() + model.operand_units();
+  const double product = (model.dim + a.product_roundings) * model.score_unit() + model.operand_units();
   const auto score = block.scores.to(at::kFloat);
   auto error = block.magnitude.mul(product).add_(score.abs().mul_(a.score_roundings * model.score_unit()));
   const auto capped = block.capped.to(at::kFloat);
@@ -93,8 +93,9 @@ at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, cons
 
   const double u_pv = unit(a.pv_acc);
   const double tiles = a.tile > 0 ? (model.keys + a.tile - 1) / a.tile : 1;
-  const double sums = model.keys * u_pv + tiles * (u_pv + a.exp_rel) + model.value_unit();
+  const double sums = (model.keys + a.product_roundings) * u_pv + tiles * (u_pv + a.exp_rel) + model.value_unit();
   auto later = cast.add_(mass.mul(sums)).add_(out_size.mul(model.keys * model.sum_unit() + a.final_roundings * u_pv));
+  if (a.unscaled) later.add_(out_size.mul(unit(*a.unscaled))).add_(format(*a.unscaled).eta());
   if (a.partial) later.add_(lse.to(at::kFloat).abs().mul_(2 * model.sum_unit()).add_(model.sum_unit() + unit(*a.partial)).mul(mass));
   const auto flushed = p.masked_fill(p.div(p.amax(-1, true)).ge(std::exp(exp_floor(a))), 0).sum(-1, true);
   later.add_(flushed.mul(magnitude.amax(1, true).add(out_size)));
@@ -117,7 +118,7 @@ at::Tensor one_hot_bound(const BoundModel& model, const at::Tensor& scaled_out, 
   const Arithmetic& a = model.arithmetic;
   const FloatFormat& f = format(model.out);
   // exp(0), the row sum of one term, the products with V and its scale; other keys are below exp(-104) each.
-  const double relative = 2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + model.value_unit();
+  const double relative = 2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + model.value_unit() + (a.unscaled ? unit(*a.unscaled) : 0);
   const double others = model.keys * std::exp(-104.0) * largest_value;
   auto bound = at::empty_like(scaled_out);
   const double* value = scaled_out.const_data_ptr<double>();

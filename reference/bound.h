@@ -5,13 +5,13 @@
 // Notation, for one (sequence, query head, row): s_j = scale <q, k_j>, A_j = scale sum_i |q_i k_ji|, c_j the capped
 // score, p = softmax(c), o = sum p_j v_j, u_X = 2^-precision of format X, n keys. A sink is one more key with v = 0.
 //
-//   score      d_j = sech^2(s_j/cap) [(dim u_acc + u_q + u_k) A_j + r u_acc |s_j|] + cap eps_tanh
+//   score      d_j = sech^2(s_j/cap) [((dim + e) u_acc + u_q + u_k) A_j + r u_acc |s_j|] + cap eps_tanh
 //                    + u_score |c_j| + 2 u_sum (|c_j| + |m|) + eps_exp
 //   logits     T_s = sum p_j (e^d_j - 1) |v_j - o| / sum p_j e^-d_j
 //                 <= sqrt(sum p_j (e^d_j - 1)^2) sqrt(sum p_j (v_j - o)^2) / sum p_j e^-d_j      (Cauchy-Schwarz)
 //   P's cast   T_p = sum max(u_p p_j, eta_p / (2^offset l)) |v_j|; with |v_j - o| where the row sum adds rounded P
 //   V's cast   u_v sum p_j |v_j|
-//   sums       T_a = (n u_pv + tiles (u_pv + eps_exp) + splits) sum p_j |v_j| + (n u_sum + f u_pv) |o|
+//   sums       T_a = ((n + e) u_pv + tiles (u_pv + eps_exp) + splits) sum p_j |v_j| + (n u_sum + f u_pv + u_unscaled) |o|
 //   underflow  T_f = sum over p_j below the exponential's floor of p_j (max |v| + |o|)
 //   output     v_scale (T_s + g (T_p + T_a + T_f)), then u_out of all and of |o|, and eta_out
 //   LSE        log(sum p_j e^d_j) + (4 u_sum + u_f32) |lse| + n u_sum

@@ -13,6 +13,7 @@ struct Arithmetic {
   // scores s_j = scale * <q, k_j>
   std::optional<DType> q_cast, k_cast, v_cast;  // the kernel rounds the operand to this format before the product
   DType qk_acc = DType::F32;      // accumulator of QK: one rounding an addition, any order
+  int product_roundings = 0;      // of each product beyond its addition: no FMA, a scale multiplied into q
   int score_roundings = 3;        // roundings of qk_acc's format from the product to the exponent's argument
   std::optional<DType> score;     // scores are stored in this format before the softmax
   double tanh_abs = 0;            // absolute error of tanh in the soft cap
@@ -29,6 +30,7 @@ struct Arithmetic {
   DType pv_acc = DType::F32;
   int tile = 0;                   // keys between two rescales, 0: all keys in one
   int final_roundings = 2;        // of pv_acc's format after the sum: division or reciprocal and product, v_scale
+  std::optional<DType> unscaled;  // the output is rounded to this format before v_scale multiplies it
   std::optional<DType> partial;   // partial outputs of splits are stored in this format; unset: no splits
 
   DType rope = DType::F32;        // format that rope rounds cosines, sines, products and sums to

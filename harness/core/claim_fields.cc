@@ -54,11 +54,12 @@ Wrong read_word(const std::string& text, Value& to, std::initializer_list<std::p
 Wrong read_flag(const std::string& text, bool& to) { return read_word<bool>(text, to, {{"true", true}, {"false", false}}); }
 
 using A = Arithmetic;
-constexpr std::array<ClaimField<A>, 18> kArithmetic{{
+constexpr std::array<ClaimField<A>, 20> kArithmetic{{
     {"q_cast", "format the kernel rounds q to before QK", [](A& a, const std::string& t) { return read_dtype(t, a.q_cast); }},
     {"k_cast", "format the kernel rounds K to before QK", [](A& a, const std::string& t) { return read_dtype(t, a.k_cast); }},
     {"v_cast", "format the kernel rounds V to before PV", [](A& a, const std::string& t) { return read_dtype(t, a.v_cast); }},
     {"qk_acc", "accumulator of QK", [](A& a, const std::string& t) { return read_dtype(t, a.qk_acc); }},
+    {"product_roundings", "roundings of each product beyond its addition", [](A& a, const std::string& t) { return read_count(t, a.product_roundings); }},
     {"score_roundings", "roundings of a score after the product", [](A& a, const std::string& t) { return read_count(t, a.score_roundings); }},
     {"score", "format that scores are stored in", [](A& a, const std::string& t) { return read_dtype(t, a.score); }},
     {"tanh_abs", "absolute error of tanh in the soft cap", [](A& a, const std::string& t) { return read_real(t, a.tanh_abs); }},
@@ -72,6 +73,7 @@ constexpr std::array<ClaimField<A>, 18> kArithmetic{{
     {"pv_acc", "accumulator of PV", [](A& a, const std::string& t) { return read_dtype(t, a.pv_acc); }},
     {"tile", "keys between two rescales, 0: all", [](A& a, const std::string& t) { return read_count(t, a.tile); }},
     {"final_roundings", "roundings from the sum to the output's cast", [](A& a, const std::string& t) { return read_count(t, a.final_roundings); }},
+    {"unscaled", "format the output is rounded to before v_scale multiplies it", [](A& a, const std::string& t) { return read_dtype(t, a.unscaled); }},
     {"partial", "format of the partial outputs of splits, none: no splits", [](A& a, const std::string& t) { return read_dtype(t, a.partial); }},
     {"rope", "format of cosines, sines, products and sums of rope", [](A& a, const std::string& t) { return read_dtype(t, a.rope); }},
 }};

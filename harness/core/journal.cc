@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -79,6 +80,51 @@ Verdict verdict_from(const Json& json) {
   return v;
 }
 
+class JournalReader {
+ public:
+  void read(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw UsageError(fmt::format("{}: can't read the journal: {}", path, std::strerror(errno)));
+    const std::size_t headers = content_.headers.size();
+    std::string text;
+    for (int line = 1; std::getline(file, text); ++line) {
+      if (file.eof()) break;  // torn: the newline is written last
+      try {
+        add(Json::parse(text));
+      } catch (const std::exception& error) {
+        throw UsageError(fmt::format("{}:{}: no journal record: {}", path, line, error.what()));
+      }
+    }
+    if (content_.headers.size() == headers) throw UsageError(fmt::format("{}: no journal: it has no header line", path));
+  }
+
+  JournalContent take() { return std::move(content_); }
+
+ private:
+  void add(const Json& json) {
+    if (json.contains("journal")) return add_header(json);
+    if (json.contains("backend")) {
+      const BackendRecord backend{json.at("backend"), json.at("version"), json.at("about")};
+      if (std::find(content_.backends.begin(), content_.backends.end(), backend) == content_.backends.end()) content_.backends.push_back(backend);
+      return;
+    }
+    Verdict verdict = verdict_from(json);
+    const auto [at, fresh] = index_.try_emplace(verdict.token, content_.verdicts.size());
+    if (fresh) content_.verdicts.push_back(std::move(verdict));
+    else content_.verdicts[at->second] = std::move(verdict);
+  }
+
+  void add_header(const Json& json) {
+    if (json.at("journal") != kFormat) throw std::invalid_argument(fmt::format("journal format {} (this program reads {})", json.at("journal").dump(), kFormat));
+    content_.headers.push_back(header_from(json));
+    const auto &first = content_.headers.front().fingerprint, &last = content_.headers.back().fingerprint;
+    if (first != last) throw std::invalid_argument(fmt::format("its fingerprint is {}, that of the first header is {}: they are of different runs", last, first));
+  }
+
+  JournalContent content_;
+  std::unordered_map<std::string, std::size_t> index_;  // of content_.verdicts by token
+};
+
 }  // namespace
 
 std::string repeat_command(const JournalHeader& header, const std::string& token) {
@@ -128,36 +174,10 @@ std::string to_json_line(const Verdict& v) {
   return dump(json);
 }
 
-JournalContent read_journal(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("{}: can't read the journal: {}", path, std::strerror(errno)));
-  JournalContent content;
-  std::unordered_map<std::string, std::size_t> index;
-  std::string text;
-  for (int line = 1; std::getline(file, text); ++line) {
-    if (file.eof()) break;  // torn: the newline is written last
-    try {
-      const Json json = Json::parse(text);
-      if (json.contains("journal")) {
-        if (json.at("journal") != kFormat)
-          throw std::invalid_argument(fmt::format("journal format {} (this program reads {})", json.at("journal").dump(), kFormat));
-        content.headers.push_back(header_from(json));
-        if (content.headers.back().fingerprint != content.headers.front().fingerprint)
-          throw std::invalid_argument("another fingerprint than the first header: these runs do not mix");
-      } else if (json.contains("backend")) {
-        content.backends.push_back({json.at("backend"), json.at("version"), json.at("about")});
-      } else {
-        Verdict verdict = verdict_from(json);
-        const auto [at, fresh] = index.try_emplace(verdict.token, content.verdicts.size());
-        if (fresh) content.verdicts.push_back(std::move(verdict));
-        else content.verdicts[at->second] = std::move(verdict);
-      }
-    } catch (const std::exception& error) {
-      throw UsageError(fmt::format("{}:{}: no journal record: {}", path, line, error.what()));
-    }
-  }
-  if (content.headers.empty()) throw UsageError(fmt::format("{}: no journal: it has no header line", path));
-  return content;
+JournalContent read_journals(const std::vector<std::string>& paths) {
+  JournalReader reader;
+  for (const auto& path : paths) reader.read(path);
+  return reader.take();
 }
 
 Journal::Journal(const std::string& path, const JournalHeader& header) : path_(path), file_(std::fopen(path.c_str(), "w")) {
@@ -166,7 +186,7 @@ Journal::Journal(const std::string& path, const JournalHeader& header) : path_(p
 }
 
 Journal Journal::resume(const std::string& path, const JournalHeader& header) {
-  const JournalContent before = read_journal(path);
+  const JournalContent before = read_journals({path});
   if (before.headers.front().fingerprint != header.fingerprint)
     throw UsageError(fmt::format("{}: the journal is of another run (fingerprint {}, now {}): cases, contracts, waivers or the "
                                  "program changed; start a new one without --resume",

@@ -45,9 +45,9 @@ struct JournalContent {
   std::vector<Verdict> verdicts;  // the last record of each token, in order of first appearance
 };
 
-// Throws UsageError "FILE:LINE: ..." for a line that is no record, and when headers disagree on the fingerprint.
-// A last line without its newline is the trace of a killed run and is left out.
-JournalContent read_journal(const std::string& path);
+// One journal, or the shards of one run. Throws UsageError "FILE:LINE: ..." for a line that is no record, and when
+// headers disagree on the fingerprint. A last line without its newline is the trace of a killed run and is left out.
+JournalContent read_journals(const std::vector<std::string>& paths);
 
 class Journal {
  public:

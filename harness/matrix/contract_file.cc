@@ -200,6 +200,11 @@ void ContractBook::add(Contract contract) {
   if (!fresh) throw UsageError(fmt::format("{}: backend '{}' has a contract already, in {}", file, name, at->second.file));
 }
 
+void ContractBook::replace(Contract contract) {
+  contracts_.erase(contract.backend);
+  add(std::move(contract));
+}
+
 const Contract& ContractBook::find(const std::string& backend) const {
   if (const auto why = unknown(backend)) throw UsageError(*why);
   const auto alias = aliases_.find(backend);

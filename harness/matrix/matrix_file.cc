@@ -149,11 +149,12 @@ class Expander {
   std::vector<std::vector<int>> product(const Block& block) {
     std::size_t size = 1;
     for (const Axis& axis : block.axes)
-      if ((size *= axis.values.size()) > kMostCases) file_.fail(block.node, fmt::format("block '{}' multiplies to more than {} cases: split it", block.name, kMostCases));
+      if ((size *= axis.values.size()) > kMostCases)
+        file_.fail(block.node, fmt::format("block '{}' multiplies to more than {} cases: split it, or say cover: pairwise", block.name, kMostCases));
     std::vector<std::vector<int>> rows;
     std::vector<int> row(block.axes.size(), 0);
     for (std::size_t n = 0; n < size; ++n) {
-      rows.push_back(row);
+      if (allowed(block, row)) rows.push_back(row);
       for (std::size_t i = row.size(); i-- > 0;) {
         if (++row[i] < static_cast<int>(block.axes[i].values.size())) break;
         row[i] = 0;
@@ -162,29 +163,36 @@ class Expander {
     return rows;
   }
 
+  std::vector<std::vector<int>> pairwise(const Block& block, Matrix& matrix) {
+    std::vector<int> sizes;
+    for (const Axis& axis : block.axes) sizes.push_back(static_cast<int>(axis.values.size()));
+    PairCover cover = cover_pairs(sizes, [&](const std::vector<int>& row) { return allowed(block, row); });
+    const auto text = [&](std::size_t axis, int value) { return fmt::format("{}={}", block.axes[axis].key, block.axes[axis].values[static_cast<std::size_t>(value)]); };
+    for (const auto& pair : cover.unreached)
+      matrix.unreached.push_back(fmt::format("{}: block '{}' has no case with both {} and {}", file_.place(block.node), block.name, text(pair.axis_a, pair.value_a), text(pair.axis_b, pair.value_b)));
+    return std::move(cover.rows);
+  }
+
+  // Not excluded; a combination that contradicts itself must be.
+  bool allowed(const Block& block, const std::vector<int>& row) {
+    const Case c = make_case(block, row);
+    if (std::any_of(block.exclusions.begin(), block.exclusions.end(), [&](const Exclusion& e) { return holds(e.when, c); })) return false;
+    if (const auto why = contradiction(c)) file_.fail(block.node, fmt::format("block '{}' makes {}: {} (exclude it, with a because)", block.name, token(c), *why));
+    return true;
+  }
+
   void expand_block(const Block& block, Matrix& matrix, std::map<std::string, std::string>& seen) {
     if (block.tier > options_.tier) {
       matrix.left_out.push_back(fmt::format("{}: block '{}' is of tier {}", file_.place(block.node), block.name, name(block.tier)));
       return;
     }
-    std::vector<std::vector<int>> rows;
-    std::vector<Case> cases;
-    for (auto& row : product(block)) {
-      Case c = make_case(block, row);
-      if (c.seq.empty()) file_.fail(block.node, "seq: no sequences");
-      if (std::any_of(block.exclusions.begin(), block.exclusions.end(), [&](const Exclusion& e) { return holds(e.when, c); })) continue;
-      if (const auto why = contradiction(c)) file_.fail(block.node, fmt::format("block '{}' makes {}: {} (exclude it, with a because)", block.name, token(c), *why));
-      rows.push_back(std::move(row));
-      cases.push_back(std::move(c));
-    }
+    const auto rows = block.pairwise ? pairwise(block, matrix) : product(block);
     if (rows.empty()) file_.fail(block.node, fmt::format("block '{}' is empty: every combination is excluded", block.name));
-    std::vector<std::size_t> chosen(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) chosen[i] = i;
-    if (block.pairwise) chosen = cover_pairs(rows);
-    for (const std::size_t i : chosen) {
-      const std::string text = token(cases[i]);
+    for (const auto& row : rows) {
+      const Case c = make_case(block, row);
+      const std::string text = token(c);
       const auto [first, fresh] = seen.try_emplace(text, file_.place(block.node));
-      if (fresh) matrix.cases.push_back({cases[i], text, block.name, file_.place(block.node)});
+      if (fresh) matrix.cases.push_back({c, text, block.name, file_.place(block.node)});
       else if (options_.only_backend.empty()) file_.fail(block.node, fmt::format("block '{}' makes {} again, which {} already makes", block.name, text, first->second));
     }
   }

@@ -30,7 +30,8 @@ struct MatrixOptions {
 
 struct Matrix {
   std::vector<ListedCase> cases;
-  std::vector<std::string> left_out;  // blocks of higher tiers: "cases/long.yaml:30: block 'long' is of tier nightly"
+  std::vector<std::string> left_out;   // blocks of higher tiers: "cases/long.yaml:30: block 'long' is of tier nightly"
+  std::vector<std::string> unreached;  // pairs that a pairwise block could not cover, because they are excluded
 };
 
 // Throws UsageError with file and line: unknown key, bad value, contradiction, unknown backend, duplicate token, empty

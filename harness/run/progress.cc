@@ -18,9 +18,13 @@ Progress::Progress(std::size_t total, bool verbose, const JournalHeader& header)
 
 double Progress::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
-void Progress::show(const Verdict& v) {
+void Progress::count(const Verdict& v) {
   ++done_;
   ++counts_[v.outcome];
+}
+
+void Progress::show(const Verdict& v) {
+  count(v);
   if (is_failure(v.outcome)) {
     clear_bar();
     fmt::print("{}  {}  {}\n    repeat: {}\n", summary(v), v.token, v.message, repeat_command(header_, v.token));

@@ -15,6 +15,7 @@ class Progress {
  public:
   Progress(std::size_t total, bool verbose, const JournalHeader& header);
 
+  void count(const Verdict& verdict);  // without showing it
   void show(const Verdict& verdict);
   // The last line: "640 passed, 2 failed, 14 xfail, ... in 12.3 s (52 cases/s)".
   void finish(std::size_t without_verdict);
