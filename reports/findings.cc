@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <numeric>
 
 namespace attest {
 namespace {
@@ -147,14 +146,13 @@ SharedKeys shared_keys(const Summary& summary, const Group& failing) {
 }
 
 std::vector<std::size_t> slowest(const Summary& summary, std::size_t most) {
-  std::vector<std::size_t> order(summary.entries.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   const auto ms = [&](std::size_t i) { return summary.entries[i].verdict->ms.total(); };
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
-  std::ranges::partial_sort(
-      order, end, [&](std::size_t a, std::size_t b) { return ms(a) != ms(b) ? ms(a) > ms(b) : a < b; });
-  order.erase(end, order.end());
-  return order;
+  std::vector<std::size_t> timed;
+  for (std::size_t i = 0; i < summary.entries.size(); ++i)
+    if (ms(i) > 0) timed.push_back(i);
+  std::ranges::stable_sort(timed, std::ranges::greater{}, ms);
+  if (timed.size() > most) timed.resize(most);
+  return timed;
 }
 
 }  // namespace attest

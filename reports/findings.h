@@ -43,7 +43,7 @@ struct SharedKeys {
 };
 SharedKeys shared_keys(const Summary& summary, const Group& failing);
 
-// The slowest cases, slowest first.
+// Cases that took any time, the slowest first.
 std::vector<std::size_t> slowest(const Summary& summary, std::size_t most);
 
 }  // namespace attest

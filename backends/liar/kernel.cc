@@ -82,7 +82,8 @@ void store_cached(const Call& call, attest_slot to, attest_slot from, attest_slo
     for (std::int64_t dim = 0; dim < width; ++dim) {
       const double value = plugin::value(call.at(from), token, head, dim);
       const double scaled = static_cast<float>(value / plugin::scale(call.slots.at[scale], seq, head));
-      std::uint64_t code = encode(dtype, scaled, Overflow::Saturate);
+      const bool copies = !call.has(scale) && plugin::dtype_of(call.at(from)) == dtype;
+      std::uint64_t code = copies ? load_code(dtype, plugin::element(call.at(from), token, head, dim)) : encode(dtype, scaled, Overflow::Saturate);
       if (call.lies("truncating_write") && std::abs(decode(dtype, code)) > std::abs(scaled)) code -= 1;
       const std::int64_t element = rotated_index(p, width, at / p.page_size, at % p.page_size, head, dim);
       store_code(dtype, static_cast<std::byte*>(call.at(to).data) + static_cast<std::size_t>(element) * byte_size(dtype), code);

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace attest {
 namespace {
@@ -35,12 +37,18 @@ int run_list(const ListOptions& options, const Paths& paths) {
     for (const auto& listed : selection.cases) fmt::print("{}\n", listed.token);
     return kConforms;
   }
-  std::map<std::pair<std::string, std::string>, std::size_t> blocks;
-  for (const auto& listed : selection.cases) ++blocks[{listed.place, listed.block}];
-  for (const auto& [block, count] : blocks) fmt::print("{:7} {}  {}\n", count, block.first, block.second);
+  std::vector<std::pair<const ListedCase*, std::size_t>> blocks;  // the first case of each block, in order of the files
+  for (const auto& listed : selection.all) {
+    const auto block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.first->place == listed.place; });
+    if (block == blocks.end()) blocks.emplace_back(&listed, 1);
+    else ++block->second;
+  }
+  for (const auto& [first, count] : blocks) {
+    const auto excluded = std::count_if(selection.unreached.begin(), selection.unreached.end(), [place = first->place](const auto& text) { return text.starts_with(place + ": "); });
+    fmt::print("{:7} {}  {}{}\n", count, first->place, first->block, excluded ? fmt::format(" ({} pairs of values excluded)", excluded) : "");
+  }
   for (const auto& text : selection.left_out) fmt::print("      - {}\n", text);
-  for (const auto& text : selection.unreached) fmt::print("        {}\n", text);
-  fmt::print("{:7} cases\n", selection.cases.size());
+  fmt::print("{:7} cases\n", selection.all.size());
   return kConforms;
 }
 

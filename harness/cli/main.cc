@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/personality.h>
+
 #include <cstdlib>
 #include <new>
 #include <string_view>
@@ -12,6 +14,7 @@
 int main(int argc, char** argv) {
   using namespace attest;
   if (argc == 2 && std::string_view(argv[1]) == "--worker") return worker_main();
+  personality(ADDR_NO_RANDOMIZE);  // of the workers: what a kernel reads where nothing was written is the same every time
 
   CLI::App app("Conformance of attention kernels that read a quantised KV cache", "attest");
   app.require_subcommand(1);

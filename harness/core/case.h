@@ -22,7 +22,7 @@ enum class Table { Shuffled, Ordered, Aliased, Interleaved };
 enum class Scales { None, KOnly, VOnly, Unit, Odd, Head, SeqHead };
 enum class Strides { Dense, Padded, PaddedOut, Fused };
 enum class Graph { Eager, Full, Piecewise, Padded, Mixed, Compile };
-enum class Probe { Gauss, Peaky, Outlier, Select, Sentinel, Identity, Mass, Special, File };
+enum class Probe { Gauss, Peaky, Outlier, Select, Sentinel, Identity, Mass, Special, Codes, File };
 enum class Poison { Nan, Huge, Zero };
 enum class PlanUse { Fresh, Reused };
 enum class RopeStyle { Neox, Interleaved };

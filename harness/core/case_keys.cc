@@ -27,7 +27,8 @@ const Names<Graph> kGraphs{{Graph::Eager, "eager"},   {Graph::Full, "full"},   {
                            {Graph::Padded, "padded"}, {Graph::Mixed, "mixed"}, {Graph::Compile, "compile"}};
 const Names<Probe> kProbes{{Probe::Gauss, "gauss"},       {Probe::Peaky, "peaky"}, {Probe::Outlier, "outlier"},       {Probe::Select, "select"},
                            {Probe::Sentinel, "sentinel"}, {Probe::Identity, "identity"}, {Probe::Mass, "mass"},
-                           {Probe::Special, "special"}};
+                           {Probe::Special, "special"},
+                           {Probe::Codes, "codes"}};
 const Names<Poison> kPoisons{{Poison::Nan, "nan"}, {Poison::Huge, "huge"}, {Poison::Zero, "zero"}};
 const Names<PlanUse> kPlans{{PlanUse::Fresh, "fresh"}, {PlanUse::Reused, "reused"}};
 const Names<RopeStyle> kStyles{{RopeStyle::Neox, "neox"}, {RopeStyle::Interleaved, "interleaved"}};
@@ -239,7 +240,7 @@ const std::array<CaseKey, 25> kKeys{{
      [](Case& c, std::string_view t) { return parse_word(Names<bool>{{true, "on"}, {false, "off"}}, t, c.offsets); }},
     {"graph", "eager, full, piecewise, padded, mixed, compile", never, [](const Case& c) { return word_of(kGraphs, c.graph); },
      [](Case& c, std::string_view t) { return parse_word(kGraphs, t, c.graph); }},
-    {"in", "inputs: gauss, peaky, outlier, select, sentinel, identity, mass, special, file:DIR", never, print_probe, parse_probe},
+    {"in", "inputs: gauss, peaky, outlier, select, sentinel, identity, mass, special, codes, file:DIR", never, print_probe, parse_probe},
     {"poison", "what lies in unused places: nan, huge or zero", never, [](const Case& c) { return word_of(kPoisons, c.poison); },
      [](Case& c, std::string_view t) { return parse_word(kPoisons, t, c.poison); }},
     {"fault", "a fault that the backend is asked to commit", never,

@@ -119,6 +119,10 @@ Expectation expectation(const Contract& contract, const Case& c) {
     if (holds(rule.when, c)) return {Kind::Reject, rule.text, rule.source};
   if (!contract.ops.contains(c.phase))
     return {Kind::Decline, fmt::format("phase {} is not claimed", name(c.phase)), contract.file};
+  const Op op = contract.ops.at(c.phase);
+  if (op == Op::Write || op == Op::WriteAttend)
+    for (const Sequence& s : c.seq)
+      if (s.len_kv < s.len_q) return {Kind::Decline, fmt::format("{}x{}: its operation writes the new tokens, which begin at a negative position", s.len_q, s.len_kv), contract.file};
   static const Case defaults;
   for (const CaseKey& key : case_keys()) {
     if (is_free(key.name)) continue;

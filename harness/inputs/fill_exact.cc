@@ -16,9 +16,9 @@ std::uint64_t index(int a, int b, int c, int d = 0) {
 
 int below(const Random& random, int limit, std::uint64_t at) { return static_cast<int>(random.below(static_cast<std::uint64_t>(limit), at)); }
 
-// A key that one row sees: its first, its last, the one at a page's edge, or any.
-int pick_key(const Random& random, KeyRange range, int page_size, std::uint64_t at) {
-  switch (random.below(4, at)) {
+// A key that one row sees: its first, its last, one at a page's edge, or any, by `kind` modulo 4.
+int pick_key(const Random& random, KeyRange range, int page_size, std::uint64_t at, std::uint64_t kind) {
+  switch (kind % 4) {
     case 0: return range.begin;
     case 1: return range.end - 1;
     case 2: {
@@ -47,7 +47,9 @@ class SelectFill : public Fill {
   double q(int seq, int row, int head, int dim) const override {
     const KeyRange range = visible_to(context_.problem, seq, row);
     if (range.size() == 0 || dim >= bits_ * repeats_) return 0;
-    const int target = pick_key(random_, range, context_.problem.page_size, index(seq, row, head));
+    // Neighbouring rows and heads take different kinds of keys, so that they can be told apart.
+    const auto kind = random_.bits(0) + static_cast<std::uint64_t>(row + head + seq);
+    const int target = pick_key(random_, range, context_.problem.page_size, index(seq, row, head), kind);
     return code(target, dim) * volume(seq, head / context_.problem.group()).q;
   }
   double k(int seq, int position, int head, int dim) const override {
@@ -115,7 +117,7 @@ class SentinelFill : public Fill {
     const KeyRange seen = visible_to(context_.problem, seq, row);
     // One step outside of what this row sees as often as inside: there its answer is no.
     const KeyRange around{std::max(seen.begin - 1, 0), std::min(seen.end + 1, s.len_kv)};
-    return around.size() == 0 ? -1 : pick_key(random_, around, context_.problem.page_size, at);
+    return around.size() == 0 ? -1 : pick_key(random_, around, context_.problem.page_size, at, random_.bits(at + 4));
   }
 
   FillContext context_;
@@ -163,6 +165,26 @@ class MassFill : public Fill {
   std::unique_ptr<Fill> peaky_;
 };
 
+// CODES: each value is one that the cache's format holds, in turn all of them (of 16-bit and wider formats a spread
+// of 256): subnormals, -0, the largest, Inf, NaN. A write must give each its own code back.
+class CodesFill : public Fill {
+ public:
+  explicit CodesFill(const FillContext& context) : context_(context) {}
+
+  double q(int, int, int, int) const override { return 0; }
+  double k(int seq, int position, int head, int dim) const override { return code(seq, position, head, dim); }
+  double v(int seq, int position, int head, int dim) const override { return code(seq, position, head, dim + 101); }
+
+ private:
+  double code(int seq, int position, int head, int dim) const {
+    const DType cache = context_.problem.cache;
+    const auto index = static_cast<std::uint64_t>(dim + 37 * position + 59 * head + 83 * seq) % 256;
+    return decode(cache, index << (8 * byte_size(cache) - 8));
+  }
+
+  FillContext context_;
+};
+
 }  // namespace
 
 std::unique_ptr<Fill> make_exact_fill(Probe probe, const FillContext& context) {
@@ -170,6 +192,7 @@ std::unique_ptr<Fill> make_exact_fill(Probe probe, const FillContext& context) {
     case Probe::Select: return std::make_unique<SelectFill>(context);
     case Probe::Sentinel: return std::make_unique<SentinelFill>(context);
     case Probe::Identity: return std::make_unique<IdentityFill>(context);
+    case Probe::Codes: return std::make_unique<CodesFill>(context);
     default: return std::make_unique<MassFill>(context);
   }
 }
@@ -191,6 +214,7 @@ std::unique_ptr<Fill> make_fill(Probe probe, const FillContext& context) {
     case Probe::Select:
     case Probe::Sentinel:
     case Probe::Identity:
+    case Probe::Codes:
     case Probe::Mass: return make_exact_fill(probe, context);
     default: return make_random_fill(probe, context);
   }

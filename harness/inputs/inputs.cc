@@ -185,7 +185,7 @@ Call make_inputs(const Case& c, const Problem& p, const CacheTables& tables) {
 
 Case with_other_lengths(const Case& c) {
   Case other = c;
-  for (Sequence& s : other.seq) s.len_kv = s.len_kv > c.page + s.len_q ? s.len_kv - c.page : s.len_kv + c.page;
+  for (Sequence& s : other.seq) s.len_kv = s.len_kv >= c.page + s.len_q ? s.len_kv - c.page : s.len_kv + c.page;
   return other;
 }
 

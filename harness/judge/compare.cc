@@ -70,8 +70,9 @@ Element elements_of(const ExpectedTensor& tensor) {
 
 std::string text(const Miss& miss) {
   const Place& at = miss.place;
-  return fmt::format("sequence {}, head {}, row {}{}: got {:.6g}, expected {:.6g} within {:.3g}", at.seq, at.head, at.row,
-                     at.dim < 0 ? "" : fmt::format(", dim {}", at.dim), miss.actual, miss.expected, miss.bound);
+  const std::string got = std::isnan(miss.actual) ? "nan" : fmt::format("{:.6g}", miss.actual);  // whatever its sign
+  return fmt::format("sequence {}, head {}, row {}{}: got {}, expected {:.6g} within {:.3g}", at.seq, at.head, at.row,
+                     at.dim < 0 ? "" : fmt::format(", dim {}", at.dim), got, miss.expected, miss.bound);
 }
 
 }  // namespace attest

@@ -88,9 +88,8 @@ class Expander {
   }
 
   std::vector<Exclusion> read_exclusions(const Node& node) {
-    if (!node.IsSequence()) file_.fail(node, "exclude: expected a list");
     std::vector<Exclusion> all;
-    for (const Node& item : node) {
+    for (const Node& item : file_.items(node, "exclude")) {
       Exclusion exclusion;
       exclusion.when = read_conditions(file_, item, {"because"});
       if (item["because"]) exclusion.because = file_.scalar(item["because"], "because");

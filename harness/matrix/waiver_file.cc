@@ -7,7 +7,8 @@ namespace attest {
 std::vector<Waiver> read_waivers(const std::string& path) {
   const YamlFile file(path);
   std::vector<Waiver> all;
-  file.each(file.root(), {"waivers"}, [&](const std::string&, const YAML::Node&, const YAML::Node& list) {
+  file.each(file.root(), {"waivers", "define"}, [&](const std::string& section, const YAML::Node&, const YAML::Node& list) {
+    if (section == "define") return;  // anchors
     if (!list.IsSequence()) file.fail(list, "expected a list of waivers");
     for (const YAML::Node& item : list) {
       Waiver w;

@@ -81,9 +81,22 @@ std::string YamlFile::scalar(const YAML::Node& node, const std::string& what) co
 
 std::vector<std::string> YamlFile::scalars(const YAML::Node& node, const std::string& what) const {
   if (node.IsScalar()) return {node.Scalar()};
-  if (!node.IsSequence()) fail(node, fmt::format("{}: expected a value or a list of values", what));
   std::vector<std::string> all;
-  for (const auto& item : node) all.push_back(scalar(item, what));
+  for (const auto& item : items(node, what)) all.push_back(scalar(item, what));
+  return all;
+}
+
+std::vector<YAML::Node> YamlFile::items(const YAML::Node& list, const std::string& what) const {
+  if (!list.IsSequence()) fail(list, fmt::format("{}: expected a list", what));
+  std::vector<YAML::Node> all;
+  for (const auto& item : list) {
+    if (!item.IsSequence()) {
+      all.push_back(item);
+      continue;
+    }
+    const auto inner = items(item, what);
+    all.insert(all.end(), inner.begin(), inner.end());
+  }
   return all;
 }
 

@@ -23,6 +23,7 @@ Host::Host(const Contract& contract, const HostOptions& options) : contract_(con
 Reply Host::open() {
   if (opened_ && (session_ || (worker_ && worker_->alive()))) return {};
   opened_ = false;
+  plans_ = 0;
   if (options_.in_process) session_ = std::make_unique<Session>(arena_.fd());
   else worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{options_.program, "--worker"}, arena_.fd());
   const std::string path = std::filesystem::absolute(plugin_path(contract_, options_.backends)).string();
@@ -37,7 +38,15 @@ Reply Host::open() {
   return reply;
 }
 
-Reply Host::ask(const nlohmann::json& request) { return send(request, options_.limits); }
+Reply Host::ask(const nlohmann::json& request) {
+  if (request.at("do") == "plan") ++plans_;
+  return send(request, options_.limits);
+}
+
+void Host::restart() {
+  opened_ = false;
+  plans_ = 0;
+}
 
 Reply Host::send(const nlohmann::json& request, const WorkerLimits& limits) {
   return session_ ? reply_from_json(session_->answer(request)) : worker_->ask(request, limits);

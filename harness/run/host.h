@@ -29,6 +29,10 @@ class Host {
   Reply open();
   Reply ask(const nlohmann::json& request);
 
+  // Has its process planned anything yet? restart() makes it so: state that earlier cases left behind is gone.
+  bool fresh() const { return plans_ == 0; }
+  void restart();
+
   const Contract& contract() const { return contract_; }
   const HostOptions& options() const { return options_; }
   Arena& arena() { return arena_; }
@@ -44,6 +48,7 @@ class Host {
   std::unique_ptr<WorkerProcess> worker_;
   std::unique_ptr<Session> session_;
   bool opened_ = false;
+  std::size_t plans_ = 0;  // of the process that runs now
   std::string version_, about_;
 };
 

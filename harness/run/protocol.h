@@ -29,7 +29,7 @@ constexpr int kWorkerArena = 4;
 struct Reply {  // of the kernel's side, or what became of it
   enum class Status { Ok, Unsupported, Rejected, Error, Missing, Crash, Timeout, Memory } status = Status::Ok;
   std::string type, text;
-  nlohmann::json body;
+  nlohmann::json body = nlohmann::json::object();
 
   bool ok() const { return status == Status::Ok; }
 };

@@ -222,9 +222,7 @@ void apply_divergence(Verdict& verdict, const Expectation& expected) {
   if (verdict.outcome == Outcome::Fail) conclude(verdict, Outcome::Xfail, fmt::format("known divergence ({}): {}", expected.text, verdict.message));
 }
 
-}  // namespace
-
-Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace) {
+Verdict run_once(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace) {
   Verdict verdict{.token = token(c)};
   const Expectation expected = expectation(host.contract(), c);
   const Step step{c, host, options, expected, verdict};
@@ -240,6 +238,22 @@ Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrac
   }
   apply_divergence(verdict, expected);
   return verdict;
+}
+
+bool worth_a_second_look(const Verdict& verdict) { return verdict.outcome == Outcome::Fail || verdict.outcome == Outcome::Crash || verdict.outcome == Outcome::Xfail; }
+
+}  // namespace
+
+Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace) {
+  const bool fresh = host.fresh();
+  const Verdict first = run_once(c, host, options, trace);
+  if (fresh || host.options().in_process || !worth_a_second_look(first)) return first;
+  host.restart();
+  if (trace) *trace = {};
+  Verdict second = run_once(c, host, options, trace);
+  if (second.outcome != Outcome::Pass && second.outcome != Outcome::Xpass) return second;
+  fail(second, {FailKind::Nondeterministic, fmt::format("passes in a fresh process, but after other cases: {} {}", summary(first), first.message)});
+  return second;
 }
 
 }  // namespace attest

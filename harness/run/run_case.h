@@ -25,6 +25,8 @@ struct CaseTrace {
   std::vector<Tensor> left;  // the outputs' storages as the first launch left them
 };
 
+// Fails in a process that has served other cases are looked at again in a fresh one, whose verdict counts: what a kernel
+// left behind must not decide another case. A case that fails only after others is nondeterministic.
 Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace = nullptr);
 
 }  // namespace attest

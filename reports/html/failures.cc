@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kDetailed = 400;  // the others are in the list of all cases
 constexpr std::size_t kOpen = 8;        // unfolded from the start
+constexpr std::size_t kMessageBytes = 4000;
 
 std::string values(const Miss& miss) {
   std::string row = "<tr>";
@@ -46,7 +47,8 @@ std::string failure(const Summary& summary, std::size_t index, bool open) {
   std::string text =
       fmt::format("<details class=\"failure\" id=\"{}\"{}>\n<summary>{} {}</summary>\n", anchor(index),
                   open ? " open" : "", tag(v.outcome, attest::summary(v)), code(v.token));
-  if (!v.message.empty()) text += fmt::format("<p class=\"message\">{}</p>\n", escape_markup(v.message));
+  if (!v.message.empty())
+    text += fmt::format("<p class=\"message\">{}</p>\n", escape_markup(clipped(v.message, kMessageBytes)));
   if (v.worst) text += values(*v.worst);
   return text + facts(summary, entry) + "</details>\n";
 }

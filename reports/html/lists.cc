@@ -7,6 +7,7 @@ namespace attest::html {
 namespace {
 
 constexpr std::size_t kGroups = 60, kExamples = 5, kSlowest = 10;
+constexpr std::size_t kReasonBytes = 1000;
 constexpr std::size_t kMessageBytes = 240;  // in a row; the failures have theirs in full
 
 std::string examples(const Summary& summary, const Group& group, bool with_message) {
@@ -35,7 +36,8 @@ std::string reasons(const Summary& summary, Outcome outcome, std::string_view la
       continue;
     }
     rows += fmt::format("<tr><td class=\"r\">{}</td><td><p class=\"message\">{}</p>{}</td></tr>\n",
-                        count_text(groups[i].entries.size()), escape_markup(groups[i].title),
+                        count_text(groups[i].entries.size()),
+                        escape_markup(clipped(groups[i].title, kReasonBytes)),
                         examples(summary, groups[i], false));
   }
   if (rows.empty()) return "";
@@ -49,10 +51,10 @@ std::string reasons(const Summary& summary, Outcome outcome, std::string_view la
 std::string ms_text(double ms) { return ms > 0 ? fmt::format("{:.1f}", ms) : ""; }
 
 std::string case_row(const Verdict& v) {
-  std::string row = fmt::format(
-      "<tr><td class=\"{}\">{} {}</td><td class=\"r\">{}</td><td class=\"r\">{}</td><td><code>{}</code>",
-      state_class(v.outcome), symbol(v.outcome), attest::summary(v),
-      is_compared(v) ? ratio_text(v.ratio) : "", ms_text(v.ms.total()), escape_markup(v.token));
+  std::string row =
+      fmt::format("<tr><td class=\"{}\">{} {}</td><td class=\"r\">{}</td><td class=\"r\">{}</td><td>{}",
+                  state_class(v.outcome), symbol(v.outcome), attest::summary(v),
+                  is_compared(v) ? ratio_text(v.ratio) : "", ms_text(v.ms.total()), code(v.token));
   if (!v.message.empty())
     row += fmt::format("<p class=\"muted\">{}</p>", escape_markup(clipped(v.message, kMessageBytes)));
   return row + "</td></tr>\n";
@@ -74,8 +76,9 @@ Section waived(const Summary& summary) {
     rows += fmt::format(
         "<tr><td class=\"r\">{}</td><td><p class=\"message\">{}</p>{}</td><td>{}</td><td "
         "class=\"r\">{}</td></tr>\n",
-        count_text(group.entries.size()), escape_markup(group.title), examples(summary, group, true),
-        escape_markup(seen_counts(summary, group)), ratio ? ratio_text(*ratio) : "");
+        count_text(group.entries.size()), escape_markup(clipped(group.title, kReasonBytes)),
+        examples(summary, group, true), escape_markup(seen_counts(summary, group)),
+        ratio ? ratio_text(*ratio) : "");
   }
   if (!rows.empty())
     section.body = table("Waived failures", "reasons",

@@ -52,9 +52,9 @@ std::string cell_markup(const MatrixCell& cell, const std::set<std::size_t>& det
 // Head dims over graph modes.
 std::string head(const Matrix& matrix) {
   std::string dims =
-                  "<tr><th scope=\"col\" rowspan=\"2\" class=\"name\">backend</th><th scope=\"col\" "
-                  "rowspan=\"2\" class=\"kv\">KV cache</th>",
-              graphs = "<tr>";
+      "<tr><th scope=\"col\" rowspan=\"2\" class=\"name\">backend</th>"
+      "<th scope=\"col\" rowspan=\"2\" class=\"kv\">KV cache</th>";
+  std::string graphs = "<tr>";
   for (std::size_t i = 0; i < matrix.columns.size();) {
     const int dim = matrix.columns[i].dim;
     std::size_t span = 0;

@@ -5,6 +5,19 @@
 #include <fmt/format.h>
 
 namespace attest::html {
+namespace {
+
+// Escaped, and where a line of it is too long it breaks between a token's keys.
+std::string breakable(std::string_view text) {
+  std::string out;
+  for (const char c : escape_markup(text)) {
+    out += c;
+    if (c == '/') out += "<wbr>";
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string text_of(const Section& s) {
   const std::string number = s.count ? fmt::format(" <span class=\"n\">{}</span>", count_text(s.count)) : "";
@@ -13,10 +26,10 @@ std::string text_of(const Section& s) {
       escape_markup(s.title), number, s.body);
 }
 
-std::string code(std::string_view text) { return fmt::format("<code>{}</code>", escape_markup(text)); }
+std::string code(std::string_view text) { return fmt::format("<code>{}</code>", breakable(text)); }
 
 std::string command(std::string_view text) {
-  return fmt::format("<code class=\"cmd\">{}</code>", escape_markup(text));
+  return fmt::format("<code class=\"cmd\">{}</code>", breakable(text));
 }
 
 std::string tag(Outcome outcome, std::string_view text) {

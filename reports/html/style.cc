@@ -67,7 +67,7 @@ dt { color: var(--muted); }
 dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .cmd { user-select: all; background: var(--soft); padding: .1rem .35rem; border-radius: .25rem; box-decoration-break: clone; }
 
-.scroll { overflow-x: auto; margin-bottom: 1rem; }
+.scroll { position: relative; overflow-x: auto; margin-bottom: 1rem; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .4rem .9rem .4rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--rule); }
 thead th { color: var(--muted); font-weight: 500; white-space: nowrap; vertical-align: bottom; }
@@ -92,6 +92,7 @@ tbody th { font-weight: 600; white-space: nowrap; }
 .meter i { display: block; height: 100%; background: var(--ok); border-radius: .2rem; }
 .reasons, .cases, .runs, .backends { width: 100%; }
 .reasons td:first-child { width: 1%; }
+.reasons td:nth-child(2) { min-width: 16rem; }
 .reasons p { margin: 0; }
 .reasons details { font-size: .9em; color: var(--muted); }
 .tokens { margin: .25rem 0 0; padding-left: 1.1rem; }
