@@ -10,7 +10,7 @@
 #include <cctype>
 #include <cmath>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 const Sequence* sequence_of(const Entry& entry, int seq) {
@@ -98,8 +98,7 @@ std::vector<Group> grouped(const Summary& summary, const std::function<bool(cons
   }
   std::vector<Group> groups;
   for (auto& [text, group] : by_title) groups.push_back(std::move(group));
-  std::ranges::stable_sort(groups, std::ranges::greater{},
-                           [](const Group& group) { return group.entries.size(); });
+  std::ranges::stable_sort(groups, std::ranges::greater{}, [](const Group& group) { return group.entries.size(); });
   return groups;
 }
 
@@ -115,8 +114,7 @@ std::string seen_counts(const Summary& summary, const Group& group) {
   std::map<std::string, std::size_t> counts;
   for (const std::size_t i : group.entries) ++counts[seen_text(*summary.entries[i].verdict)];
   std::string text;
-  for (const auto& [seen, n] : counts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", seen, count_text(n));
+  for (const auto& [seen, n] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", seen, count_text(n));
   return text;
 }
 
@@ -155,4 +153,4 @@ std::vector<std::size_t> slowest(const Summary& summary, std::size_t most) {
   return timed;
 }
 
-}  // namespace attest
+}  // namespace attest::report

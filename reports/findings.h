@@ -8,19 +8,17 @@
 #include <string>
 #include <vector>
 
-namespace attest {
+namespace attest::report {
 
 // "sequence 2 (1x255), head 5 (KV head 1), row 0, dim 77"; without the dim for a value per row (LSE).
 std::string place_text(const Entry& entry, const Place& place);
 double error_of(const Miss& miss);  // |actual - expected|
 double ratio_of(const Miss& miss);  // the same in units of its bound; nan or inf where a value is special
-std::string failing_text(
-    const Verdict& verdict);  // "12 of 4,096 elements; sequence.head 2.5, 2.6"; empty where none
+std::string failing_text(const Verdict& verdict);  // "12 of 4,096 elements; sequence.head 2.5, 2.6"; empty where none
 
 // Outcome and, for a waived failure, what is waived: "numeric", "crash".
 std::string seen_text(const Verdict& verdict);
-std::string_view symbol(
-    Outcome outcome);  // never the only sign of a state, and colour never the only one either
+std::string_view symbol(Outcome outcome);  // never the only sign of a state, and colour never the only one either
 
 // Entries that share a text, the largest group first.
 struct Group {
@@ -46,4 +44,4 @@ SharedKeys shared_keys(const Summary& summary, const Group& failing);
 // Cases that took any time, the slowest first.
 std::vector<std::size_t> slowest(const Summary& summary, std::size_t most);
 
-}  // namespace attest
+}  // namespace attest::report

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 using html::Section;
@@ -15,8 +15,8 @@ std::vector<Section> sections(const Summary& summary) {
   std::vector<Section> all;
   all.push_back(html::failures(summary, detailed));
   all.push_back(html::matrix(summary, detailed));
-  for (const auto part : {html::ratios, html::waived, html::not_run, html::unsupported, html::slowest_cases,
-                          html::runs, html::backends, html::all_cases})
+  for (const auto part : {html::ratios, html::waived, html::not_run, html::unsupported, html::slowest_cases, html::runs,
+                          html::backends, html::all_cases})
     all.push_back(part(summary));
   std::erase_if(all, [](const Section& section) { return section.body.empty(); });
   return all;
@@ -36,13 +36,11 @@ std::string head(const Summary& summary) {
 std::string navigation(const std::vector<Section>& all) {
   std::string links;
   for (const Section& section : all)
-    links += fmt::format(
-        "<a href=\"#{}\">{}{}</a>", section.id,
-        escape_markup(section.id == "ratios" ? "Ratios" : section.title),
-        section.count ? fmt::format(" <span class=\"n\">{}</span>", count_text(section.count)) : "");
-  return fmt::format(
-      "<header><nav class=\"wrap\" aria-label=\"Sections\"><strong>attest</strong>{}</nav></header>\n",
-      links);
+    links += fmt::format("<a href=\"#{}\">{}{}</a>", section.id,
+                         escape_markup(section.id == "ratios" ? "Ratios" : section.title),
+                         section.count ? fmt::format(" <span class=\"n\">{}</span>", count_text(section.count)) : "");
+  return fmt::format("<header><nav class=\"wrap\" aria-label=\"Sections\"><strong>attest</strong>{}</nav></header>\n",
+                     links);
 }
 
 // The counts as a bar, for the eye only: the sentence above it says the same.
@@ -52,8 +50,7 @@ std::string bar(const Summary& summary) {
   };
   const std::size_t bad = failures(summary) + count(summary, Outcome::Infra);
   return fmt::format("<div class=\"bar\" aria-hidden=\"true\">{}{}{}{}{}</div>\n", segment("bad", bad),
-                     segment("ok", count(summary, Outcome::Pass)),
-                     segment("waived", count(summary, Outcome::Xfail)),
+                     segment("ok", count(summary, Outcome::Pass)), segment("waived", count(summary, Outcome::Xfail)),
                      segment("idle", count(summary, Outcome::Unsupported) + count(summary, Outcome::NotRun)),
                      segment("none", summary.missing));
 }
@@ -63,14 +60,16 @@ std::string opening(const Summary& summary) {
   const Outcome like = verdict == Conclusion::Conforms ? Outcome::Pass
                        : verdict == Conclusion::Fails  ? Outcome::Fail
                                                        : Outcome::NotRun;
-  return fmt::format(
-      "<h1 class=\"{}\"><span aria-hidden=\"true\">{}</span> {}</h1>\n<p class=\"lead\">{}</p>\n{}",
-      html::state_class(like), symbol(like), name(verdict), escape_markup(sentence(summary)), bar(summary));
+  return fmt::format("<h1 class=\"{}\"><span aria-hidden=\"true\">{}</span> {}</h1>\n<p class=\"lead\">{}</p>\n{}",
+                     html::state_class(like), symbol(like), name(verdict), escape_markup(sentence(summary)),
+                     bar(summary));
 }
 
 }  // namespace
+}  // namespace attest::report
 
-std::string html_report(const JournalContent& journal) {
+std::string attest::html_report(const JournalContent& journal) {
+  using namespace report;
   const Summary summary = summarize(journal);
   const std::vector<Section> all = sections(summary);
   std::string text = head(summary) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the report</a>\n" +
@@ -78,5 +77,3 @@ std::string html_report(const JournalContent& journal) {
   for (const Section& section : all) text += html::text_of(section);
   return text + "</main>\n</body>\n</html>\n";
 }
-
-}  // namespace attest

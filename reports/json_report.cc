@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -74,8 +74,10 @@ Json totals(const Summary& summary) {
 }
 
 }  // namespace
+}  // namespace attest::report
 
-std::string json_report(const JournalContent& journal) {
+std::string attest::json_report(const JournalContent& journal) {
+  using namespace report;
   const Summary summary = summarize(journal);
   std::vector<std::string> runs, backends, matrix, ratios, verdicts;
   for (const auto& header : journal.headers) runs.push_back(to_json_line(header));
@@ -91,8 +93,6 @@ std::string json_report(const JournalContent& journal) {
   return fmt::format(
       "{{\n\"conclusion\":{},\n\"cases\":{},\n\"missing\":{},\n\"absent_shards\":{},\n\"totals\":{},\n"
       "\"runs\":{},\n\"backends\":{},\n\"ratios\":{},\n\"matrix\":{},\n\"verdicts\":{}\n}}\n",
-      dump(conclusion_text), summary.cases, summary.missing, dump(Json(summary.absent_shards)),
-      dump(totals(summary)), array(runs), array(backends), array(ratios), array(matrix), array(verdicts));
+      dump(conclusion_text), summary.cases, summary.missing, dump(Json(summary.absent_shards)), dump(totals(summary)),
+      array(runs), array(backends), array(ratios), array(matrix), array(verdicts));
 }
-
-}  // namespace attest

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 enum class Element { None, Failure, Error, Skipped };
@@ -32,9 +32,8 @@ std::string details(const Summary& summary, const Entry& entry) {
   std::string text = v.message + "\n";
   if (v.worst) {
     text += fmt::format("where:    {}\n", place_text(entry, v.worst->place));
-    text +=
-        fmt::format("expected: {}\nactual:   {}\nbound:    {}\nratio:    {}\n", value_text(v.worst->expected),
-                    value_text(v.worst->actual), value_text(v.worst->bound), ratio_text(ratio_of(*v.worst)));
+    text += fmt::format("expected: {}\nactual:   {}\nbound:    {}\nratio:    {}\n", value_text(v.worst->expected),
+                        value_text(v.worst->actual), value_text(v.worst->bound), ratio_text(ratio_of(*v.worst)));
   }
   if (const auto failing = failing_text(v); !failing.empty()) text += fmt::format("failing:  {}\n", failing);
   if (!v.ran.empty()) text += fmt::format("ran:      {}\n", v.ran);
@@ -51,18 +50,17 @@ std::string seconds(double ms) { return fmt::format("{:.6f}", ms / 1000); }
 
 std::string test_case(const Summary& summary, const Entry& entry) {
   const Verdict& v = *entry.verdict;
-  const std::string head = fmt::format(
-      "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\"", escape_markup(v.token),
-      escape_markup(fmt::format("attest.{}.{}", entry.backend, entry.phase)), seconds(v.ms.total()));
+  const std::string head =
+      fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"{}\"", escape_markup(v.token),
+                  escape_markup(fmt::format("attest.{}.{}", entry.backend, entry.phase)), seconds(v.ms.total()));
   const Element element = element_of(v.outcome);
   if (element == Element::None) return head + "/>\n";
   if (element == Element::Skipped)
-    return fmt::format("{}>\n      <skipped message=\"{}\"/>\n    </testcase>\n", head,
-                       escape_markup(skip_message(v)));
+    return fmt::format("{}>\n      <skipped message=\"{}\"/>\n    </testcase>\n", head, escape_markup(skip_message(v)));
   const std::string_view tag = element == Element::Failure ? "failure" : "error";
   const std::string message = v.message.empty() ? attest::summary(v) : v.message;
-  return fmt::format("{}>\n      <{} type=\"{}\" message=\"{}\">{}</{}>\n    </testcase>\n", head, tag,
-                     seen_text(v), escape_markup(message), escape_markup(details(summary, entry)), tag);
+  return fmt::format("{}>\n      <{} type=\"{}\" message=\"{}\">{}</{}>\n    </testcase>\n", head, tag, seen_text(v),
+                     escape_markup(message), escape_markup(details(summary, entry)), tag);
 }
 
 struct Suite {
@@ -108,8 +106,10 @@ Suite incomplete_run(const Summary& summary) {
 }
 
 }  // namespace
+}  // namespace attest::report
 
-std::string junit_report(const JournalContent& journal) {
+std::string attest::junit_report(const JournalContent& journal) {
+  using namespace report;
   const Summary summary = summarize(journal);
   std::map<std::string, Suite> suites;
   for (const Entry& entry : summary.entries) {
@@ -132,12 +132,9 @@ std::string junit_report(const JournalContent& journal) {
     total.errors += suite.errors;
     total.skipped += suite.skipped;
     total.ms += suite.ms;
-    body += fmt::format("  <testsuite name=\"{}\" {}>\n{}{}  </testsuite>\n", escape_markup(suite.name),
-                        counts(suite), suite.properties, suite.cases);
+    body += fmt::format("  <testsuite name=\"{}\" {}>\n{}{}  </testsuite>\n", escape_markup(suite.name), counts(suite),
+                        suite.properties, suite.cases);
   }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"attest\" {}>\n{}</testsuites>\n",
-      counts(total), body);
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"attest\" {}>\n{}</testsuites>\n",
+                     counts(total), body);
 }
-
-}  // namespace attest

@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 constexpr std::size_t kFailures = 20, kGroups = 20, kMessageBytes = 400;
 
-std::string message_text(const std::string& message) {
-  return markdown_text(clipped(message, kMessageBytes));
-}
+std::string message_text(const std::string& message) { return markdown_text(clipped(message, kMessageBytes)); }
 
 std::string totals(const Summary& summary) {
   std::string names = "|", rules = "|", counts = "|";
@@ -95,8 +93,7 @@ std::string group_list(const Summary& summary, std::string_view heading, Outcome
   for (std::size_t i = 0; i < groups.size(); ++i) {
     cases += i < kGroups ? 0 : groups[i].entries.size();
     if (i >= kGroups) continue;
-    text +=
-        fmt::format("- {}: {}", count_text(groups[i].entries.size(), "case"), message_text(groups[i].title));
+    text += fmt::format("- {}: {}", count_text(groups[i].entries.size(), "case"), message_text(groups[i].title));
     if (with_kinds) text += fmt::format(" (seen: {})", markdown_text(seen_counts(summary, groups[i])));
     text += "\n";
   }
@@ -105,14 +102,14 @@ std::string group_list(const Summary& summary, std::string_view heading, Outcome
 }
 
 }  // namespace
+}  // namespace attest::report
 
-std::string markdown_report(const JournalContent& journal) {
+std::string attest::markdown_report(const JournalContent& journal) {
+  using namespace report;
   const Summary summary = summarize(journal);
-  return fmt::format("**{}.** {}.\n\n{}{}{}{}{}{}", name(conclusion(summary)), sentence(summary),
-                     totals(summary), matrix(summary), failed(summary),
+  return fmt::format("**{}.** {}.\n\n{}{}{}{}{}{}", name(conclusion(summary)), sentence(summary), totals(summary),
+                     matrix(summary), failed(summary),
                      group_list(summary, "Waived failures", Outcome::Xfail, waiver_text, true),
                      group_list(summary, "Not run", Outcome::NotRun, reason_text, false),
                      group_list(summary, "Unsupported", Outcome::Unsupported, reason_text, false));
 }
-
-}  // namespace attest

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 Entry make_entry(const Verdict& verdict) {
@@ -29,8 +29,7 @@ Entry make_entry(const Verdict& verdict) {
 }
 
 MatrixRow row_of(const Case& c) {
-  if (c.phase == Phase::Rope)
-    return {.backend = c.backend, .rope = true, .kv = std::string(name(c.k_dtype()))};
+  if (c.phase == Phase::Rope) return {.backend = c.backend, .rope = true, .kv = std::string(name(c.k_dtype()))};
   return {.backend = c.backend, .rope = false, .kv = c.kv};
 }
 
@@ -43,8 +42,7 @@ void count(MatrixCell& cell, const Verdict& verdict, std::size_t index) {
   cell.xfail += verdict.outcome == Outcome::Xfail;
   cell.unsupported += verdict.outcome == Outcome::Unsupported;
   cell.not_run += verdict.outcome == Outcome::NotRun;
-  if (is_compared(verdict) && (!cell.ratio || is_worse(verdict.ratio, *cell.ratio)))
-    cell.ratio = verdict.ratio;
+  if (is_compared(verdict) && (!cell.ratio || is_worse(verdict.ratio, *cell.ratio))) cell.ratio = verdict.ratio;
 }
 
 }  // namespace
@@ -53,8 +51,7 @@ std::vector<Entry> sorted_entries(const std::vector<Verdict>& verdicts) {
   std::vector<Entry> entries;
   entries.reserve(verdicts.size());
   for (const Verdict& verdict : verdicts) entries.push_back(make_entry(verdict));
-  std::ranges::stable_sort(entries, {},
-                           [](const Entry& entry) -> const std::string& { return entry.verdict->token; });
+  std::ranges::stable_sort(entries, {}, [](const Entry& entry) -> const std::string& { return entry.verdict->token; });
   return entries;
 }
 
@@ -123,4 +120,4 @@ std::vector<KvRatio> make_ratios(const std::vector<Entry>& entries) {
   return all;
 }
 
-}  // namespace attest
+}  // namespace attest::report

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace attest {
+namespace attest::report {
 
 // A verdict and what its token says of it.
 struct Entry {
@@ -73,4 +73,4 @@ inline constexpr double kLooseBelow = 0.1;
 inline constexpr std::size_t kLooseCases = 20;  // passed cases that it takes to say so
 std::vector<KvRatio> make_ratios(const std::vector<Entry>& entries);
 
-}  // namespace attest
+}  // namespace attest::report

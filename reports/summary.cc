@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 // Two headers of one shard are one run that was repeated: fingerprints agree within a journal, so the cases
@@ -80,8 +80,7 @@ Conclusion conclusion(const Summary& summary) {
   if (failures(summary)) return Conclusion::Fails;
   if (summary.missing || count(summary, Outcome::Infra) || !summary.absent_shards.empty())
     return Conclusion::Incomplete;
-  const bool ran =
-      std::ranges::any_of(summary.counts, [](const auto& entry) { return is_executed(entry.first); });
+  const bool ran = std::ranges::any_of(summary.counts, [](const auto& entry) { return is_executed(entry.first); });
   return ran ? Conclusion::Conforms : Conclusion::NothingRan;
 }
 
@@ -97,9 +96,8 @@ std::string_view name(Conclusion conclusion) {
 
 std::string sentence(const Summary& summary) {
   const std::size_t passed = count(summary, Outcome::Pass), failed = failures(summary);
-  std::string text =
-      fmt::format("{}: {} conform{}, {} fail{}", count_text(summary.cases, "case"), count_text(passed),
-                  passed == 1 ? "s" : "", count_text(failed), failed == 1 ? "s" : "");
+  std::string text = fmt::format("{}: {} conform{}, {} fail{}", count_text(summary.cases, "case"), count_text(passed),
+                                 passed == 1 ? "s" : "", count_text(failed), failed == 1 ? "s" : "");
   const auto add = [&](Outcome outcome, std::string_view one, std::string_view many) {
     const std::size_t n = count(summary, outcome);
     if (n) text += fmt::format(", {} {}", count_text(n), n == 1 ? one : many);
@@ -114,8 +112,7 @@ std::string sentence(const Summary& summary) {
   if (!absent.empty())
     text += fmt::format(
         "; no journal of shard{} {}{}", absent.size() == 1 ? "" : "s",
-        fmt::join(absent.begin(),
-                  absent.begin() + static_cast<std::ptrdiff_t>(std::min(shown, absent.size())), ", "),
+        fmt::join(absent.begin(), absent.begin() + static_cast<std::ptrdiff_t>(std::min(shown, absent.size())), ", "),
         absent.size() > shown ? ", ..." : "");
   return text;
 }
@@ -125,4 +122,4 @@ std::string repeat_command(const Summary& summary, const Entry& entry) {
   return repeat_command(headers.empty() ? JournalHeader{} : headers.front(), entry.verdict->token);
 }
 
-}  // namespace attest
+}  // namespace attest::report

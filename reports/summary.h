@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace attest {
+namespace attest::report {
 
 struct Summary {
   const JournalContent& journal;        // outlives the summary
@@ -37,4 +37,4 @@ std::string sentence(const Summary& summary);
 // What repeats the case.
 std::string repeat_command(const Summary& summary, const Entry& entry);
 
-}  // namespace attest
+}  // namespace attest::report

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -128,8 +128,7 @@ std::string markdown_code(std::string_view text, Within within) {
 std::string ratio_text(double ratio) {
   if (std::isnan(ratio)) return "nan";
   const double size = std::abs(ratio);
-  if (size == 0 || std::isinf(size) || (size >= 99.95 && size < 999999.5))
-    return fmt::format("{:.0f}", ratio);
+  if (size == 0 || std::isinf(size) || (size >= 99.95 && size < 999999.5)) return fmt::format("{:.0f}", ratio);
   return fmt::format("{:#.3g}", ratio);
 }
 
@@ -145,4 +144,4 @@ std::string count_text(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
 }
 
-}  // namespace attest
+}  // namespace attest::report

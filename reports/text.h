@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace attest {
+namespace attest::report {
 
 // Valid UTF-8: what is no UTF-8, and characters that XML does not allow or that reorder text, become U+FFFD;
 // control characters become their pictures (U+2400 on). Newlines and tabs stay.
@@ -34,4 +34,4 @@ std::string count_text(std::size_t count);
 // "1 case", "2,000 cases"
 std::string count_text(std::size_t count, std::string_view noun);
 
-}  // namespace attest
+}  // namespace attest::report

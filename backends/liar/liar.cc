@@ -1,15 +1,30 @@
 // The plug-in around kernel.h: what it claims, what it lies about beside the arithmetic, and how it goes down.
 #include "backends/liar/kernel.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <span>
+#include <string_view>
 
 namespace attest::liar {
 namespace {
 
+constexpr std::array<std::string_view, 30> kFaults{
+    "",               "mask_off_by_one", "dropped_k_scale", "dropped_v_scale",  "swapped_heads",     "unwritten_row",
+    "stale_rows",     "frozen_length",   "nan_swallowed",   "lse_base_2",       "drifting",          "writes_past_end",
+    "touches_input",  "touches_cache",   "slot_off_by_one", "truncating_write", "wrong_dtype",       "wrong_shape",
+    "wrong_kernel",   "accepts",         "wrong_message",   "refuses",          "declines",          "fails",
+    "crash",          "exit",            "hang",            "eat_memory",       "rope_k_in_q_dtype", "garbles"};
+
 struct Plan : Call {
-  attest_tensor produced{};  // what it says it returned, under the faults about that
+  attest_tensor produced{};          // what it says it returned, under the faults about that
+  std::vector<std::byte> first_out;  // the output of the first launch
 };
 
 attest_status open(const attest_option*, size_t, void** context, attest_message*) {
@@ -27,6 +42,8 @@ attest_status describe(void*, attest_description* description) {
 attest_status supports(void*, const attest_problem* problem, attest_message* message) {
   const bool fnuz = problem->cache_dtype == ATTEST_FP8_E4M3FNUZ || problem->cache_dtype == ATTEST_FP8_E5M2FNUZ;
   const std::string_view fault = problem->fault;
+  if (std::find(kFaults.begin(), kFaults.end(), fault) == kFaults.end())
+    return plugin::fail(ATTEST_UNSUPPORTED, message, "liar knows no fault '" + std::string(fault) + "'");
   if (fnuz && fault == "wrong_message") return plugin::fail(ATTEST_REJECTED, message, "something is not right", "ValueError");
   if (fnuz && fault != "accepts") return plugin::fail(ATTEST_REJECTED, message, "fnuz caches are not read here", "ValueError");
   if (fault == "refuses") return plugin::fail(ATTEST_REJECTED, message, "not today", "ValueError");
@@ -67,10 +84,20 @@ void go_down(const Call& call) {
   if (call.lies("exit")) std::_Exit(0);
   if (call.lies("hang")) hang();
   if (call.lies("eat_memory")) eat_memory();
+  if (call.lies("garbles")) {  // on the worker's socket, where only replies belong
+    constexpr std::string_view noise = "no reply\n";
+    if (::write(3, noise.data(), noise.size()) < 0) std::abort();
+  }
+}
+
+std::span<std::byte> storage_of(const attest_tensor& tensor) {
+  const auto elements = static_cast<std::size_t>(tensor.shape[0] * tensor.strides[0]);
+  return {static_cast<std::byte*>(tensor.data), elements * byte_size(plugin::dtype_of(tensor))};
 }
 
 attest_status run(const void* args, attest_message* message) {
   Plan& call = **static_cast<Plan* const*>(args);
+  std::puts("a kernel may print what it likes");
   go_down(call);
   if (call.lies("fails")) return plugin::fail(ATTEST_ERROR, message, "failed on request", "RuntimeError");
   switch (call.problem.op) {
@@ -79,10 +106,14 @@ attest_status run(const void* args, attest_message* message) {
     case ATTEST_OP_WRITE_ATTEND: write(call); attend(call); break;
     default: attend(call); break;
   }
-  const auto scribble = [&](attest_slot slot, std::int64_t byte) { static_cast<std::byte*>(call.at(slot).data)[byte] ^= std::byte{1}; };
-  if (call.lies("writes_past_end")) scribble(ATTEST_OUT, call.at(ATTEST_OUT).shape[0] * call.at(ATTEST_OUT).strides[0] * static_cast<std::int64_t>(byte_size(plugin::dtype_of(call.at(ATTEST_OUT)))));
-  if (call.lies("touches_input")) scribble(ATTEST_Q, 0);
-  if (call.lies("touches_cache")) scribble(ATTEST_V_CACHE, 0);
+  if (call.lies("writes_past_end")) *(storage_of(call.at(ATTEST_OUT)).data() + storage_of(call.at(ATTEST_OUT)).size()) ^= std::byte{1};
+  if (call.lies("touches_input")) storage_of(call.at(ATTEST_Q))[0] ^= std::byte{1};
+  if (call.lies("touches_cache")) storage_of(call.at(ATTEST_V_CACHE))[0] ^= std::byte{1};
+  if (call.lies("stale_rows")) {
+    const auto out = storage_of(call.at(ATTEST_OUT));
+    if (call.launches == 0) call.first_out.assign(out.begin(), out.end());
+    else std::copy(call.first_out.begin(), call.first_out.end(), out.begin());
+  }
   ++call.launches;
   return ATTEST_OK;
 }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace attest::html {
+namespace attest::report::html {
 namespace {
 
 constexpr std::size_t kDetailed = 400;  // the others are in the list of all cases
@@ -15,8 +15,7 @@ std::string values(const Miss& miss) {
   for (const double value : {miss.expected, miss.actual, error_of(miss), miss.bound})
     row += fmt::format("<td class=\"r\">{}</td>", value_text(value));
   row += fmt::format("<td class=\"r bad\">{}</td></tr>\n", ratio_text(ratio_of(miss)));
-  return table("Worst element", "values",
-               header_cells({"#expected", "#actual", "#error", "#bound", "#ratio"}), row);
+  return table("Worst element", "values", header_cells({"#expected", "#actual", "#error", "#bound", "#ratio"}), row);
 }
 
 std::string ratios_text(const Verdict& v) {
@@ -44,9 +43,8 @@ std::string facts(const Summary& summary, const Entry& entry) {
 std::string failure(const Summary& summary, std::size_t index, bool open) {
   const Entry& entry = summary.entries[index];
   const Verdict& v = *entry.verdict;
-  std::string text =
-      fmt::format("<details class=\"failure\" id=\"{}\"{}>\n<summary>{} {}</summary>\n", anchor(index),
-                  open ? " open" : "", tag(v.outcome, attest::summary(v)), code(v.token));
+  std::string text = fmt::format("<details class=\"failure\" id=\"{}\"{}>\n<summary>{} {}</summary>\n", anchor(index),
+                                 open ? " open" : "", tag(v.outcome, attest::summary(v)), code(v.token));
   if (!v.message.empty())
     text += fmt::format("<p class=\"message\">{}</p>\n", escape_markup(clipped(v.message, kMessageBytes)));
   if (v.worst) text += values(*v.worst);
@@ -60,22 +58,20 @@ std::string shared_text(const Summary& summary, const Group& group) {
   for (const std::string& key : shared.keys) keys += " " + code(key);
   const std::string others = shared.passing_with ? count_text(shared.passing_with) : "none";
   return fmt::format("<p class=\"shared\">In common:{}. Of {} of this backend, {} {} {}.</p>\n", keys,
-                     count_text(shared.passing, "passing case"), others,
-                     shared.passing_with == 1 ? "has" : "have",
+                     count_text(shared.passing, "passing case"), others, shared.passing_with == 1 ? "has" : "have",
                      shared.keys.size() == 1 ? "this" : "all of these");
 }
 
 std::string missing_note(const Summary& summary) {
   std::string text;
   if (summary.missing)
-    text += fmt::format(
-        "<p class=\"note\">{} no verdict: the run was stopped or died. {} continues it.</p>\n",
-        count_text(summary.missing, "case") + (summary.missing == 1 ? " has" : " have"), code("--resume"));
+    text +=
+        fmt::format("<p class=\"note\">{} no verdict: the run was stopped or died. {} continues it.</p>\n",
+                    count_text(summary.missing, "case") + (summary.missing == 1 ? " has" : " have"), code("--resume"));
   if (!summary.absent_shards.empty())
     text += fmt::format("<p class=\"note\">{} of the run {} not in this journal; the first is {}.</p>\n",
                         count_text(summary.absent_shards.size(), "shard"),
-                        summary.absent_shards.size() == 1 ? "is" : "are",
-                        escape_markup(summary.absent_shards.front()));
+                        summary.absent_shards.size() == 1 ? "is" : "are", escape_markup(summary.absent_shards.front()));
   return text;
 }
 
@@ -108,4 +104,4 @@ Section failures(const Summary& summary, std::set<std::size_t>& detailed) {
   return section;
 }
 
-}  // namespace attest::html
+}  // namespace attest::report::html

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace attest::html {
+namespace attest::report::html {
 namespace {
 
 constexpr std::size_t kGroups = 60, kExamples = 5, kSlowest = 10;
@@ -36,8 +36,7 @@ std::string reasons(const Summary& summary, Outcome outcome, std::string_view la
       continue;
     }
     rows += fmt::format("<tr><td class=\"r\">{}</td><td><p class=\"message\">{}</p>{}</td></tr>\n",
-                        count_text(groups[i].entries.size()),
-                        escape_markup(clipped(groups[i].title, kReasonBytes)),
+                        count_text(groups[i].entries.size()), escape_markup(clipped(groups[i].title, kReasonBytes)),
                         examples(summary, groups[i], false));
   }
   if (rows.empty()) return "";
@@ -51,10 +50,9 @@ std::string reasons(const Summary& summary, Outcome outcome, std::string_view la
 std::string ms_text(double ms) { return ms > 0 ? fmt::format("{:.1f}", ms) : ""; }
 
 std::string case_row(const Verdict& v) {
-  std::string row =
-      fmt::format("<tr><td class=\"{}\">{} {}</td><td class=\"r\">{}</td><td class=\"r\">{}</td><td>{}",
-                  state_class(v.outcome), symbol(v.outcome), attest::summary(v),
-                  is_compared(v) ? ratio_text(v.ratio) : "", ms_text(v.ms.total()), code(v.token));
+  std::string row = fmt::format("<tr><td class=\"{}\">{} {}</td><td class=\"r\">{}</td><td class=\"r\">{}</td><td>{}",
+                                state_class(v.outcome), symbol(v.outcome), attest::summary(v),
+                                is_compared(v) ? ratio_text(v.ratio) : "", ms_text(v.ms.total()), code(v.token));
   if (!v.message.empty())
     row += fmt::format("<p class=\"muted\">{}</p>", escape_markup(clipped(v.message, kMessageBytes)));
   return row + "</td></tr>\n";
@@ -77,12 +75,11 @@ Section waived(const Summary& summary) {
         "<tr><td class=\"r\">{}</td><td><p class=\"message\">{}</p>{}</td><td>{}</td><td "
         "class=\"r\">{}</td></tr>\n",
         count_text(group.entries.size()), escape_markup(clipped(group.title, kReasonBytes)),
-        examples(summary, group, true), escape_markup(seen_counts(summary, group)),
-        ratio ? ratio_text(*ratio) : "");
+        examples(summary, group, true), escape_markup(seen_counts(summary, group)), ratio ? ratio_text(*ratio) : "");
   }
   if (!rows.empty())
-    section.body = table("Waived failures", "reasons",
-                         header_cells({"#cases", "reference", "seen", "#largest ratio"}), rows);
+    section.body =
+        table("Waived failures", "reasons", header_cells({"#cases", "reference", "seen", "#largest ratio"}), rows);
   return section;
 }
 
@@ -131,4 +128,4 @@ Section all_cases(const Summary& summary) {
   return section;
 }
 
-}  // namespace attest::html
+}  // namespace attest::report::html

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace attest::html {
+namespace attest::report::html {
 namespace {
 
 std::string_view class_of(CellState state) {
@@ -26,12 +26,11 @@ std::string counts(const MatrixCell& cell, const std::set<std::size_t>& detailed
   const auto add = [&](Outcome outcome, std::size_t n, std::string_view word) {
     if (n == 0) return;
     const bool link = outcome == Outcome::Fail && detailed.contains(*cell.first_failure);
-    const std::string markup =
-        fmt::format("<span aria-hidden=\"true\">{}</span>{}<span class=\"vh\"> {}</span>", symbol(outcome),
-                    count_text(n), word);
+    const std::string markup = fmt::format("<span aria-hidden=\"true\">{}</span>{}<span class=\"vh\"> {}</span>",
+                                           symbol(outcome), count_text(n), word);
     text += fmt::format("{}<span class=\"{}\">", text.empty() ? "" : " ", state_class(outcome));
-    text += link ? fmt::format("<a href=\"#{}\">{}</a></span>", anchor(*cell.first_failure), markup)
-                 : markup + "</span>";
+    text +=
+        link ? fmt::format("<a href=\"#{}\">{}</a></span>", anchor(*cell.first_failure), markup) : markup + "</span>";
   };
   add(Outcome::Fail, cell.failed, "fail");
   add(Outcome::Pass, cell.passed, "conform");
@@ -42,10 +41,10 @@ std::string counts(const MatrixCell& cell, const std::set<std::size_t>& detailed
 }
 
 std::string cell_markup(const MatrixCell& cell, const std::set<std::size_t>& detailed) {
-  const std::string ratio =
-      cell.ratio ? fmt::format("<span class=\"ratio\"><span class=\"vh\">largest ratio </span>{}</span>",
-                               ratio_text(*cell.ratio))
-                 : "";
+  const std::string ratio = cell.ratio
+                                ? fmt::format("<span class=\"ratio\"><span class=\"vh\">largest ratio </span>{}</span>",
+                                              ratio_text(*cell.ratio))
+                                : "";
   return fmt::format("<td class=\"cell {}\">{}{}</td>", class_of(state(cell)), counts(cell, detailed), ratio);
 }
 
@@ -76,8 +75,8 @@ std::string bodies(const Matrix& matrix, const std::set<std::size_t>& detailed) 
     if (first && r > 0) text += "</tbody>\n<tbody>\n";
     text += "<tr>";
     if (first)
-      text += fmt::format("<th scope=\"rowgroup\" class=\"name\" rowspan=\"{}\">{}</th>", same,
-                          escape_markup(row.backend));
+      text +=
+          fmt::format("<th scope=\"rowgroup\" class=\"name\" rowspan=\"{}\">{}</th>", same, escape_markup(row.backend));
     text += fmt::format("<th scope=\"row\" class=\"kv\">{}</th>", escape_markup(label(row)));
     for (const auto& column : matrix.columns) {
       const auto cell = matrix.cells.find({row, column});
@@ -90,8 +89,7 @@ std::string bodies(const Matrix& matrix, const std::set<std::size_t>& detailed) 
 
 std::string meter(double ratio) {
   const double percent = std::isfinite(ratio) ? std::clamp(ratio, 0.0, 1.0) * 100 : 100;
-  return fmt::format("<span class=\"meter\" aria-hidden=\"true\"><i style=\"width:{:.0f}%\"></i></span>",
-                     percent);
+  return fmt::format("<span class=\"meter\" aria-hidden=\"true\"><i style=\"width:{:.0f}%\"></i></span>", percent);
 }
 
 }  // namespace
@@ -106,13 +104,13 @@ Section matrix(const Summary& summary, const std::set<std::size_t>& detailed) {
         "<span class=\"idle\">– unsupported</span> <span class=\"idle\">○ not run</span></p>\n"
         "<p class=\"muted\">Below the counts: the largest ratio, an output element's error in units of its "
         "bound.</p>\n";
-    section.body += table("Matrix of backends and KV caches by head dim and graph mode", "matrix",
-                          head(matrix), bodies(matrix, detailed));
+    section.body += table("Matrix of backends and KV caches by head dim and graph mode", "matrix", head(matrix),
+                          bodies(matrix, detailed));
   }
   if (matrix.unread)
-    section.body += fmt::format(
-        "<p class=\"note\">{} here can't be read by this version; they are in the lists only.</p>\n",
-        count_text(matrix.unread, "token"));
+    section.body +=
+        fmt::format("<p class=\"note\">{} here can't be read by this version; they are in the lists only.</p>\n",
+                    count_text(matrix.unread, "token"));
   return section;
 }
 
@@ -135,9 +133,8 @@ Section ratios(const Summary& summary) {
       kLooseCases, kLooseBelow);
   section.body += table(
       "Largest ratios", "ratios",
-      header_cells({"backend", "KV cache", "#conforming", "#their largest ratio", "#of all cases", "remark"}),
-      rows);
+      header_cells({"backend", "KV cache", "#conforming", "#their largest ratio", "#of all cases", "remark"}), rows);
   return section;
 }
 
-}  // namespace attest::html
+}  // namespace attest::report::html

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace attest::html {
+namespace attest::report::html {
 
 std::string_view stylesheet();
 
@@ -38,9 +38,7 @@ std::string tag(Outcome outcome, std::string_view text);
 std::string_view state_class(Outcome outcome);  // "ok", "bad", "waived", "idle"
 std::string anchor(std::size_t entry);          // "c17"
 // A table that scrolls sideways where it must. `head` and `rows` are markup.
-std::string table(std::string_view label, std::string_view kind, const std::string& head,
-                  const std::string& rows);
-std::string header_cells(
-    std::initializer_list<std::string_view> names);  // a leading '#' sets one to the right
+std::string table(std::string_view label, std::string_view kind, const std::string& head, const std::string& rows);
+std::string header_cells(std::initializer_list<std::string_view> names);  // a leading '#' sets one to the right
 
-}  // namespace attest::html
+}  // namespace attest::report::html

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace attest::html {
+namespace attest::report::html {
 namespace {
 
 std::string run_row(const JournalHeader& h) {
@@ -41,8 +41,7 @@ Section runs(const Summary& summary) {
   for (const auto& header : summary.journal.headers) rows += run_row(header);
   if (rows.empty()) return section;
   section.body =
-      table("Runs", "runs",
-            header_cells({"shard", "#cases", "reference", "attest", "fingerprint", "command"}), rows) +
+      table("Runs", "runs", header_cells({"shard", "#cases", "reference", "attest", "fingerprint", "command"}), rows) +
       environments(summary.journal.headers);
   return section;
 }
@@ -51,11 +50,10 @@ Section backends(const Summary& summary) {
   Section section{.id = "backends", .title = "Backends"};
   std::string rows;
   for (const auto& b : summary.backends)
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
-                        escape_markup(b.backend), escape_markup(b.version), escape_markup(b.about));
-  if (!rows.empty())
-    section.body = table("Backends", "backends", header_cells({"backend", "version", "about"}), rows);
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", escape_markup(b.backend),
+                        escape_markup(b.version), escape_markup(b.about));
+  if (!rows.empty()) section.body = table("Backends", "backends", header_cells({"backend", "version", "about"}), rows);
   return section;
 }
 
-}  // namespace attest::html
+}  // namespace attest::report::html

@@ -1,6 +1,6 @@
 #include "reports/html/parts.h"
 
-namespace attest::html {
+namespace attest::report::html {
 
 // Contrast of text on its ground is at least 4.5:1 in both schemes.
 std::string_view stylesheet() {
@@ -128,4 +128,4 @@ main > :last-child { margin-bottom: 5rem; }
 )css";
 }
 
-}  // namespace attest::html
+}  // namespace attest::report::html

@@ -52,8 +52,7 @@ JournalContent every_outcome() {
   const std::string b = "decode/beta/q=bf16/kv=auto/h=8:2/d=128/page=16/seq=1x15";
   JournalContent journal;
   journal.headers = {header(kEveryOutcomeCases)};
-  journal.backends = {
-      {"beta", "2.0", "the second"}, {"alpha", "1.0", "the first"}, {"beta", "2.0", "the second"}};
+  journal.backends = {{"beta", "2.0", "the second"}, {"alpha", "1.0", "the first"}, {"beta", "2.0", "the second"}};
   journal.verdicts = {
       passed(b + "#1", 0.05),
       passed(b + "/graph=full#2", 0.6),
@@ -83,8 +82,8 @@ JournalContent with_text(const std::string& text) {
   journal.headers.front().command = journal.headers.front().options = text;
   journal.headers.front().environment[text] = text;
   journal.backends = {{"alpha", text, text}, {text, text, text}};
-  for (const Outcome outcome : {Outcome::Fail, Outcome::Xfail, Outcome::Unsupported, Outcome::NotRun,
-                                Outcome::Crash, Outcome::Pass}) {
+  for (const Outcome outcome :
+       {Outcome::Fail, Outcome::Xfail, Outcome::Unsupported, Outcome::NotRun, Outcome::Crash, Outcome::Pass}) {
     Verdict v = failed(token + text + fmt::format("#{}", static_cast<int>(outcome)));
     v.outcome = outcome;
     v.message = v.ran = v.waiver = text;
@@ -100,8 +99,8 @@ JournalContent with_text(const std::string& text) {
 JournalContent many(int count, int nth_fails) {
   JournalContent journal;
   journal.headers = {header(static_cast<std::size_t>(count))};
-  const std::vector<std::string> backends{"alpha", "beta", "gamma", "delta"},
-      kvs{"auto", "fp8_e4m3", "fp8_e5m2"}, graphs{"eager", "full", "piecewise"};
+  const std::vector<std::string> backends{"alpha", "beta", "gamma", "delta"}, kvs{"auto", "fp8_e4m3", "fp8_e5m2"},
+      graphs{"eager", "full", "piecewise"};
   for (int i = 0; i < count; ++i) {
     const auto pick = [&](const auto& from, int divisor) {
       return from[static_cast<std::size_t>(i / divisor) % from.size()];

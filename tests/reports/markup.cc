@@ -45,8 +45,7 @@ std::size_t tag_end(std::string_view text, std::size_t at) {
 }
 
 std::optional<Tag> parse_tag(std::string body, bool bare_attributes) {
-  static const std::regex name("^[A-Za-z][A-Za-z0-9-]*"),
-      attribute(R"re(^\s+([A-Za-z][A-Za-z-]*)(="([^"<]*)")?)re");
+  static const std::regex name("^[A-Za-z][A-Za-z0-9-]*"), attribute(R"re(^\s+([A-Za-z][A-Za-z-]*)(="([^"<]*)")?)re");
   std::smatch match;
   if (!std::regex_search(body, match, name)) return std::nullopt;
   Tag tag{.name = match.str(), .attributes = {}};
@@ -58,8 +57,7 @@ std::optional<Tag> parse_tag(std::string body, bool bare_attributes) {
   return tag;
 }
 
-std::optional<std::string> walk(std::string_view text, Markup markup,
-                                const std::function<void(const Tag&)>& on_tag) {
+std::optional<std::string> walk(std::string_view text, Markup markup, const std::function<void(const Tag&)>& on_tag) {
   std::vector<std::string> open;
   for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
     const std::size_t end = tag_end(text, at);

@@ -16,10 +16,7 @@ struct Tag {
   std::map<std::string, std::string> attributes;  // as written, not unescaped
 };
 
-enum class Markup {
-  Xml,
-  Html
-};  // Html: a doctype, void elements, attributes without a value, <style> as it is
+enum class Markup { Xml, Html };  // Html: a doctype, void elements, attributes without a value, <style> as it is
 
 // nullopt, or the first offence: tags that do not close in order, a bare < or &, an unknown entity, a control
 // character, bytes that are no UTF-8.

@@ -68,16 +68,15 @@ TEST(HtmlReport, TakesAnyBytes) {
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("<i>&"), std::string::npos);
   EXPECT_NE(html.find("rowspan=\"1\">&lt;i&gt;&amp;|`&quot;</th>"), std::string::npos);
-  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt; &quot;double&quot; &#39;single&#39;"),
-            std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt; &quot;double&quot; &#39;single&#39;"), std::string::npos);
   EXPECT_NE(html.find("␛[31m ␁␡"), std::string::npos);
 }
 
 TEST(HtmlReport, FailuresComeFirst) {
   const std::string html = html_report(test::every_outcome());
   std::size_t last = at(html, "17 cases: 6 conform, 5 fail, 1 fails as waived");
-  for (const char* id : {"failures", "matrix", "ratios", "waived", "not-run", "unsupported", "slowest",
-                         "runs", "backends", "cases"}) {
+  for (const char* id :
+       {"failures", "matrix", "ratios", "waived", "not-run", "unsupported", "slowest", "runs", "backends", "cases"}) {
     const std::size_t here = at(html, std::string("<section id=\"") + id + "\"");
     EXPECT_GT(here, last) << id;
     last = here;
@@ -87,15 +86,14 @@ TEST(HtmlReport, FailuresComeFirst) {
 
 TEST(HtmlReport, AFailureSaysAllThatIsKnown) {
   const std::string html = html_of(test::every_outcome());
-  const std::string failures =
-      html.substr(at(html, "<section id=\"failures\""),
-                  at(html, "<section id=\"matrix\"") - at(html, "<section id=\"failures\""));
+  const std::string failures = html.substr(at(html, "<section id=\"failures\""),
+                                           at(html, "<section id=\"matrix\"") - at(html, "<section id=\"failures\""));
   for (const char* part :
        {"FAIL(numeric)", "decode/alpha/q=bf16/kv=fp8_e4m3/h=8:2/d=64/page=16/seq=1x15,1x16/graph=full#5",
         "out is outside its bound", ">-0.5<", ">-0.375<", ">0.125<", ">0.01<", ">12.5<",
-        "sequence 1 (1x16), head 5 (KV head 1), row 0, dim 77",
-        "1,200 of 4,096 elements; sequence.head 1.4, 1.5", "attend_kernel",
-        "attest run --plugin ./libmine.so &#39;decode/alpha/", "graph=full</code>. Of 2 passing cases"})
+        "sequence 1 (1x16), head 5 (KV head 1), row 0, dim 77", "1,200 of 4,096 elements; sequence.head 1.4, 1.5",
+        "attend_kernel", "attest run --plugin ./libmine.so &#39;decode/alpha/",
+        "graph=full</code>. Of 2 passing cases"})
     EXPECT_NE(failures.find(part), std::string::npos) << part;
   EXPECT_EQ(count(failures, "<details class=\"failure\""), 6u);  // and the case that the harness failed at
 }
@@ -129,23 +127,20 @@ TEST(HtmlReport, TablesAndHeadingsServeScreenReaders) {
 
 TEST(HtmlReport, MatrixCellsTellCountsRatioAndState) {
   const std::string html = html_report(test::every_outcome());
-  const std::string matrix =
-      html.substr(at(html, "<section id=\"matrix\""),
-                  at(html, "<section id=\"ratios\"") - at(html, "<section id=\"matrix\""));
+  const std::string matrix = html.substr(at(html, "<section id=\"matrix\""),
+                                         at(html, "<section id=\"ratios\"") - at(html, "<section id=\"matrix\""));
   EXPECT_NE(matrix.find("✗</span>2<span class=\"vh\"> fail</span>"), std::string::npos);
   EXPECT_NE(matrix.find("✓</span>2<span class=\"vh\"> conform</span>"), std::string::npos);
   EXPECT_NE(matrix.find("</span>12.3</span></td>"), std::string::npos);
   EXPECT_NE(matrix.find("<td></td>"), std::string::npos);  // no case there
   EXPECT_EQ(test::count(matrix, "class=\"cell bad\""), 2u);
-  EXPECT_NE(matrix.find("<th scope=\"colgroup\" class=\"first\" colspan=\"4\">head dim 128</th>"),
-            std::string::npos);
+  EXPECT_NE(matrix.find("<th scope=\"colgroup\" class=\"first\" colspan=\"4\">head dim 128</th>"), std::string::npos);
 }
 
 TEST(HtmlReport, AConformingRunHasNoFailures) {
   JournalContent journal = test::many(100, 0);
   const std::string html = html_report(journal);
-  EXPECT_NE(html.find("<h1 class=\"ok\"><span aria-hidden=\"true\">✓</span> Conforms</h1>"),
-            std::string::npos);
+  EXPECT_NE(html.find("<h1 class=\"ok\"><span aria-hidden=\"true\">✓</span> Conforms</h1>"), std::string::npos);
   EXPECT_NE(html.find("No case fails."), std::string::npos);
   EXPECT_EQ(html.find("<section id=\"waived\""), std::string::npos);
   EXPECT_EQ(html.find("class=\"bad\">"), html.find("class=\"bad\">✗ fail"));  // the legend only

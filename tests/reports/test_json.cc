@@ -29,16 +29,15 @@ TEST(JsonReport, HoldsRunsTotalsAndMatrix) {
   EXPECT_EQ(report.at("backends").size(), 2u);
 
   const json& matrix = report.at("matrix");
-  const auto cell = std::ranges::find_if(
-      matrix, [](const json& c) { return c.at("backend") == "alpha" && c.at("graph") == "full"; });
+  const auto cell =
+      std::ranges::find_if(matrix, [](const json& c) { return c.at("backend") == "alpha" && c.at("graph") == "full"; });
   ASSERT_NE(cell, matrix.end());
   EXPECT_EQ(cell->at("kv"), "fp8_e4m3");
   EXPECT_EQ(cell->at("d"), 64);
   EXPECT_EQ(cell->at("failed"), 2);
   EXPECT_EQ(cell->at("passed"), 0);
   EXPECT_DOUBLE_EQ(cell->at("ratio"), 12.34);
-  EXPECT_TRUE(
-      std::ranges::any_of(matrix, [](const json& c) { return c.at("rope") == true && c.at("kv") == "f32"; }));
+  EXPECT_TRUE(std::ranges::any_of(matrix, [](const json& c) { return c.at("rope") == true && c.at("kv") == "f32"; }));
 }
 
 TEST(JsonReport, VerdictsHoldTheJournalsFieldsTheCaseAndTheCommand) {
@@ -46,17 +45,14 @@ TEST(JsonReport, VerdictsHoldTheJournalsFieldsTheCaseAndTheCommand) {
   const json report = json::parse(json_report(journal));
   const json& verdicts = report.at("verdicts");
   ASSERT_EQ(verdicts.size(), journal.verdicts.size());
-  EXPECT_TRUE(
-      std::ranges::is_sorted(verdicts, {}, [](const json& v) { return v.at("token").get<std::string>(); }));
+  EXPECT_TRUE(std::ranges::is_sorted(verdicts, {}, [](const json& v) { return v.at("token").get<std::string>(); }));
   for (const Verdict& v : journal.verdicts) {
-    const auto found =
-        std::ranges::find_if(verdicts, [&](const json& entry) { return entry.at("token") == v.token; });
+    const auto found = std::ranges::find_if(verdicts, [&](const json& entry) { return entry.at("token") == v.token; });
     ASSERT_NE(found, verdicts.end());
     const json journal_line = json::parse(to_json_line(v));
     for (const auto& [key, value] : journal_line.items()) EXPECT_EQ(found->at(key), value) << key;
     const Case c = parse_token(v.token);
-    for (const CaseKey& key : case_keys())
-      EXPECT_EQ(found->at(std::string(key.name)), key.print(c)) << key.name;
+    for (const CaseKey& key : case_keys()) EXPECT_EQ(found->at(std::string(key.name)), key.print(c)) << key.name;
     EXPECT_EQ(found->at("phase"), name(c.phase));
     EXPECT_EQ(found->at("backend"), c.backend);
     EXPECT_EQ(found->at("seed"), std::to_string(c.seed));

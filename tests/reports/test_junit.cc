@@ -25,8 +25,8 @@ Tag suite(const std::string& xml, const std::string& name) {
   return {};
 }
 
-void expect_counts(const Tag& tag, const std::string& tests, const std::string& failures,
-                   const std::string& errors, const std::string& skipped) {
+void expect_counts(const Tag& tag, const std::string& tests, const std::string& failures, const std::string& errors,
+                   const std::string& skipped) {
   EXPECT_EQ(tag.attributes.at("tests"), tests);
   EXPECT_EQ(tag.attributes.at("failures"), failures);
   EXPECT_EQ(tag.attributes.at("errors"), errors);
@@ -86,15 +86,13 @@ TEST(JunitReport, AnotherParserReadsIt) {
        {test::every_outcome(), test::with_text(std::string(test::kHostile)), JournalContent{}}) {
     std::ofstream(path, std::ios::binary) << junit_report(journal);
     EXPECT_EQ(
-        std::system(
-            ("python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' '" + path + "'").c_str()),
-        0);
+        std::system(("python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' '" + path + "'").c_str()), 0);
   }
   std::ofstream(path) << "<a>&</a>";
-  EXPECT_NE(std::system(("python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' '" + path +
-                         "' 2>/dev/null")
-                            .c_str()),
-            0);
+  EXPECT_NE(
+      std::system(
+          ("python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' '" + path + "' 2>/dev/null").c_str()),
+      0);
 }
 
 }  // namespace

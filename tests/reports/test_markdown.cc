@@ -99,10 +99,9 @@ TEST(MarkdownReport, NamesBoundsThatMayBeTooLoose) {
   EXPECT_EQ(markdown_report(journal).find("too loose"), std::string::npos);  // five cases a line
   journal = test::many(600, 0);
   for (Verdict& v : journal.verdicts) v.ratio = 0.01;
-  EXPECT_NE(
-      markdown_report(journal).find(
-          "- `alpha` auto: the largest ratio of 50 passed cases is 0.0100; the bound may be too loose\n"),
-      std::string::npos);
+  EXPECT_NE(markdown_report(journal).find(
+                "- `alpha` auto: the largest ratio of 50 passed cases is 0.0100; the bound may be too loose\n"),
+            std::string::npos);
 }
 
 }  // namespace

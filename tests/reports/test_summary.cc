@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 using test::every_outcome;
@@ -100,8 +100,7 @@ TEST(Summary, MatrixHoldsEachCaseOnce) {
   EXPECT_FALSE(summary.matrix.cells.contains({alpha, {128, Graph::Eager}}));
 
   std::size_t cases = 0;
-  for (const auto& [at, c] : summary.matrix.cells)
-    cases += c.passed + c.failed + c.xfail + c.unsupported + c.not_run;
+  for (const auto& [at, c] : summary.matrix.cells) cases += c.passed + c.failed + c.xfail + c.unsupported + c.not_run;
   EXPECT_EQ(cases, journal.verdicts.size());
 }
 
@@ -148,10 +147,8 @@ TEST(Summary, NoNumberIsWorseThanNan) {
 TEST(Findings, PlaceNamesSequenceAndHeads) {
   const JournalContent journal = every_outcome();
   const Summary summary = summarize(journal);
-  EXPECT_EQ(place_text(summary.entries.front(), {1, 5, 0, 77}),
-            "sequence 1 (1x16), head 5 (KV head 1), row 0, dim 77");
-  EXPECT_EQ(place_text(summary.entries.front(), {0, 3, 2, -1}),
-            "sequence 0 (1x15), head 3 (KV head 0), row 2");
+  EXPECT_EQ(place_text(summary.entries.front(), {1, 5, 0, 77}), "sequence 1 (1x16), head 5 (KV head 1), row 0, dim 77");
+  EXPECT_EQ(place_text(summary.entries.front(), {0, 3, 2, -1}), "sequence 0 (1x15), head 3 (KV head 0), row 2");
   EXPECT_EQ(place_text(summary.entries.front(), {99, 3, 2, -1}), "sequence 99, head 3 (KV head 0), row 2");
 }
 
@@ -159,8 +156,7 @@ TEST(Findings, SharedKeysTellFailingFromPassing) {
   const JournalContent journal = every_outcome();
   const Summary summary = summarize(journal);
   const auto groups = grouped(
-      summary, [](const Verdict& v) { return v.outcome == Outcome::Fail; },
-      [](const Entry& e) { return e.backend; });
+      summary, [](const Verdict& v) { return v.outcome == Outcome::Fail; }, [](const Entry& e) { return e.backend; });
   ASSERT_EQ(groups.size(), 1u);
   const SharedKeys shared = shared_keys(summary, groups.front());
   EXPECT_EQ(shared.keys, std::vector<std::string>{"graph=full"});
@@ -183,4 +179,4 @@ TEST(Findings, SlowestFirst) {
 }
 
 }  // namespace
-}  // namespace attest
+}  // namespace attest::report

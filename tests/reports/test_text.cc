@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attest {
+namespace attest::report {
 namespace {
 
 using test::kHostile;
@@ -83,11 +83,11 @@ TEST(MarkupWalker, RejectsWhatIsMalformed) {
   using test::malformed;
   using test::Markup;
   EXPECT_EQ(malformed("<?xml version=\"1.0\"?>\n<a b=\"&lt;\"><c/>&amp;</a>", Markup::Xml), std::nullopt);
-  for (const char* bad : {"<a><b></a></b>", "<a>", "</a>", "<a b=\"<\"></a>", "<a>&bogus;</a>", "<a>&</a>",
-                          "<a b=c></a>", "<a b></a>", "<a>1 < 2</a>", "<a>\x01</a>", "<a>\xff</a>",
-                          "<a b=\"1\" b=\"2\"></a>", "<a b=\"1></a>"})
+  for (const char* bad :
+       {"<a><b></a></b>", "<a>", "</a>", "<a b=\"<\"></a>", "<a>&bogus;</a>", "<a>&</a>", "<a b=c></a>", "<a b></a>",
+        "<a>1 < 2</a>", "<a>\x01</a>", "<a>\xff</a>", "<a b=\"1\" b=\"2\"></a>", "<a b=\"1></a>"})
     EXPECT_NE(malformed(bad, Markup::Xml), std::nullopt) << bad;
 }
 
 }  // namespace
-}  // namespace attest
+}  // namespace attest::report
