@@ -82,7 +82,7 @@ TEST(Process, ManyRepliesInOnePieceAndOneInMany) {
 
 TEST(Process, SeesTheArenaAndNothingElseOfItsOwner) {
   Arena arena, other;  // the other's descriptor, and the test's own, must not be there
-  auto worker = shell_worker(arena, R"(for fd in /proc/$$/fd/*; do all="$all $(readlink $fd)"; done; printf '{"status":"ok","all":"%s"}\n' "$all" >&3; sleep 5)");
+  auto worker = shell_worker(arena, R"sh(for fd in /proc/$$/fd/*; do all="$all $(readlink $fd)"; done; printf '{"status":"ok","all":"%s"}\n' "$all" >&3; sleep 5)sh");
   const auto all = worker.ask({{"do", "x"}}, {}).body.at("all").get<std::string>();
   std::size_t arenas = 0;
   for (auto at = all.find("memfd:attest "); at != std::string::npos; at = all.find("memfd:attest ", at + 1)) ++arenas;
