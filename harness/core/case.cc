@@ -13,13 +13,13 @@
 namespace attest {
 namespace {
 
-// '/' and '#' separate the token's parts; a file name in a value may hold either.
-constexpr std::string_view kEscaped = "%/# ";
+// '/' and '#' separate the token's parts, and a shell and a journal must hand it on as it is; a file name may hold anything.
+constexpr std::string_view kEscaped = "%/#'";
 
 std::string escape(std::string_view text) {
   std::string out;
   for (const char c : text)
-    if (kEscaped.find(c) != std::string_view::npos) out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    if (c <= ' ' || c > '~' || kEscaped.find(c) != std::string_view::npos) out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     else out += c;
   return out;
 }
@@ -65,23 +65,22 @@ const std::vector<std::pair<std::string, DType>>& caches() {
 }  // namespace
 
 KeyRange visible_keys(const Mask& mask, const Sequence& sequence, int row) {
-  const int position = sequence.len_kv - sequence.len_q + row;
-  KeyRange range{0, sequence.len_kv};
+  const std::int64_t position = std::int64_t{sequence.len_kv} - sequence.len_q + row;
+  std::int64_t begin = 0, end = sequence.len_kv;
   switch (mask.kind) {
     case Mask::Kind::Full: break;
-    case Mask::Kind::Causal: range.end = position + 1; break;
+    case Mask::Kind::Causal: end = position + 1; break;
     case Mask::Kind::Window:
-      if (mask.left >= 0) range.begin = position - mask.left;
-      if (mask.right >= 0) range.end = position + mask.right + 1;
+      if (mask.left >= 0) begin = position - mask.left;
+      if (mask.right >= 0) end = position + mask.right + 1;
       break;
     case Mask::Kind::Chunk:
-      if (position >= 0) range.begin = position / mask.chunk * mask.chunk;
-      range.end = position + 1;
+      if (position >= 0) begin = position / mask.chunk * mask.chunk;
+      end = position + 1;
       break;
   }
-  range.begin = std::max(range.begin, 0);
-  range.end = std::clamp(range.end, 0, sequence.len_kv);
-  return range;
+  const auto inside = [&](std::int64_t at) { return static_cast<int>(std::clamp<std::int64_t>(at, 0, sequence.len_kv)); };
+  return {inside(begin), inside(end)};
 }
 
 std::optional<DType> cache_dtype(std::string_view kv_name, DType q) {
@@ -163,7 +162,7 @@ std::optional<std::string> contradiction(const Case& c) {
     // Codes of the positions must fit into the dims, and a soft cap would leave other keys a share (docs/design.md).
     const int bits = select_code_bits(c.seq);
     if (bits > c.dim) return fmt::format("in=select: d={} can't hold the {}-bit codes of the positions", c.dim, bits);
-    if (c.cap > 0) return fmt::format("in=select: under cap={:g} no key can win by 104 nats", c.cap);
+    if (c.cap > 0) return fmt::format("in=select: under cap={} no key can win by 104 nats", c.cap);
   }
   if (c.probe == Probe::Codes && c.phase != Phase::Write) return "in=codes: every code of the cache, NaN and Inf among them, is for phase write";
   if (c.phase == Phase::Decode && std::any_of(c.seq.begin(), c.seq.end(), [](auto& s) { return s.len_q > 8; }))

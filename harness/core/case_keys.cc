@@ -100,6 +100,8 @@ std::string print_seq(const Case& c) {
   return text;
 }
 
+constexpr std::size_t kMostSequences = 65'536;
+
 Problem parse_seq(Case& c, std::string_view text) {
   c.seq.clear();
   for (auto part : split(text, ',')) {
@@ -114,6 +116,7 @@ Problem parse_seq(Case& c, std::string_view text) {
     if (cross == std::string_view::npos || parse_int(part.substr(0, cross), 0, sequence.len_q) ||
         parse_int(part.substr(cross + 1), 0, sequence.len_kv))
       return fmt::format("'{}' is no sequence: LEN_QxLEN_KV, or N*LEN_QxLEN_KV", whole);
+    if (c.seq.size() + static_cast<std::size_t>(times) > kMostSequences) return fmt::format("'{}' makes more than {} sequences", whole, kMostSequences);
     c.seq.insert(c.seq.end(), static_cast<std::size_t>(times), sequence);
   }
   return std::nullopt;
@@ -171,7 +174,7 @@ Problem parse_probe(Case& c, std::string_view text) {
 Problem parse_cap(Case& c, std::string_view text) {
   const auto value = parse_number<double>(text);
   if (!value || !std::isfinite(*value) || *value < 0) return fmt::format("'{}' is no soft cap: a number, 0 for none", text);
-  c.cap = *value;
+  c.cap = *value + 0.0;  // no -0: it would be another token for the same case
   return std::nullopt;
 }
 
@@ -217,7 +220,7 @@ const std::array<CaseKey, 25> kKeys{{
      [](const Case& c) { return word_of(kTables, c.table); },
      [](Case& c, std::string_view t) { return parse_word(kTables, t, c.table); }},
     {"mask", "causal, full, window:LEFT,RIGHT, chunk:N", never, print_mask, parse_mask},
-    {"cap", "soft cap on the logits, 0: none", never, [](const Case& c) { return fmt::format("{:g}", c.cap); }, parse_cap},
+    {"cap", "soft cap on the logits, 0: none", never, [](const Case& c) { return fmt::format("{}", c.cap); }, parse_cap},
     {"sink", "dtype of the sink logits, or none", never, [](const Case& c) { return print_optional_dtype(c.sink, "none"); },
      [](Case& c, std::string_view t) { return parse_optional_dtype(t, "none", c.sink); }},
     {"scales", "none, k_only, v_only, unit, odd (no powers of two), head, seq_head", never,
@@ -246,6 +249,7 @@ const std::array<CaseKey, 25> kKeys{{
     {"fault", "a fault that the backend is asked to commit", never,
      [](const Case& c) { return c.fault.empty() ? std::string("none") : c.fault; },
      [](Case& c, std::string_view t) -> Problem {
+       if (t.empty()) return "'' is no fault: its name, or none";
        c.fault = t == "none" ? "" : std::string(t);
        return std::nullopt;
      }},

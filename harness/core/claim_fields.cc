@@ -27,9 +27,17 @@ Wrong read_dtype(const std::string& text, std::optional<DType>& to) {
   return std::nullopt;
 }
 
-Wrong read_real(const std::string& text, double& to) {
+// An error of infinity would accept anything, one of NaN nothing.
+Wrong read_error(const std::string& text, double& to) {
   const auto value = parse_number<double>(text);
-  if (!value) return fmt::format("'{}' is no number", text);
+  if (!value || !std::isfinite(*value) || *value < 0) return fmt::format("'{}' is no error: a finite number of at least 0", text);
+  to = *value;
+  return std::nullopt;
+}
+
+Wrong read_floor(const std::string& text, double& to) {
+  const auto value = parse_number<double>(text);
+  if (!value || !(*value < 0)) return fmt::format("'{}' is no floor: a number below 0, -inf for none", text);
   to = *value;
   return std::nullopt;
 }
@@ -62,9 +70,9 @@ constexpr std::array<ClaimField<A>, 20> kArithmetic{{
     {"product_roundings", "roundings of each product beyond its addition", [](A& a, const std::string& t) { return read_count(t, a.product_roundings); }},
     {"score_roundings", "roundings of a score after the product", [](A& a, const std::string& t) { return read_count(t, a.score_roundings); }},
     {"score", "format that scores are stored in", [](A& a, const std::string& t) { return read_dtype(t, a.score); }},
-    {"tanh_abs", "absolute error of tanh in the soft cap", [](A& a, const std::string& t) { return read_real(t, a.tanh_abs); }},
-    {"exp_rel", "relative error of exp", [](A& a, const std::string& t) { return read_real(t, a.exp_rel); }},
-    {"exp_floor", "exp(x) may be 0 for x below this", [](A& a, const std::string& t) { return read_real(t, a.exp_floor); }},
+    {"tanh_abs", "absolute error of tanh in the soft cap", [](A& a, const std::string& t) { return read_error(t, a.tanh_abs); }},
+    {"exp_rel", "relative error of exp", [](A& a, const std::string& t) { return read_error(t, a.exp_rel); }},
+    {"exp_floor", "exp(x) may be 0 for x below this", [](A& a, const std::string& t) { return read_floor(t, a.exp_floor); }},
     {"p", "format of P as it enters PV", [](A& a, const std::string& t) { return read_dtype(t, a.p); }},
     {"p_offset", "P is scaled by 2^this when it is rounded", [](A& a, const std::string& t) { return read_count(t, a.p_offset); }},
     {"row_sum", "the row sum adds rounded or unrounded P",

@@ -1,8 +1,9 @@
 // Guarded memory: where a tensor lies between two bands of known bytes, and whether they still hold.
 //
 // A region is `band | payload | band` at an offset of some mapping. The bands' bytes read as NaN in every
-// float format and as a huge number in every integer format, so reading past the end poisons a result as
-// surely as writing past it is found. With guard pages the payload ends (up to its 64-byte alignment) at
+// float format that is aligned to its size (the fnuz pair, whose one NaN no other format shares, reads its
+// largest magnitude) and as a huge number in every integer format, so reading past the end poisons a result
+// as surely as writing past it is found. With guard pages the payload ends (up to its 64-byte alignment) at
 // a page that the kernel's process may not touch at all.
 #pragma once
 

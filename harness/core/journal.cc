@@ -32,6 +32,7 @@ double from_number(const Json& json) {
   if (json.is_number()) return json.get<double>();
   const auto text = json.get<std::string>();
   if (text == "nan") return std::nan("");
+  if (text != "inf" && text != "-inf") throw std::invalid_argument("'" + text + "' is no number");
   return text == "inf" ? HUGE_VAL : -HUGE_VAL;
 }
 
@@ -57,7 +58,10 @@ Verdict verdict_from(const Json& json) {
   const auto outcome = outcome_from_name(json.at("outcome").get<std::string>());
   if (!outcome) throw std::invalid_argument("unknown outcome " + json.at("outcome").dump());
   v.outcome = *outcome;
-  if (json.contains("kind")) v.kind = fail_kind_from_name(json.at("kind").get<std::string>());
+  if (json.contains("kind")) {
+    v.kind = fail_kind_from_name(json.at("kind").get<std::string>());
+    if (!v.kind) throw std::invalid_argument("unknown kind of failure " + json.at("kind").dump());
+  }
   v.message = json.value("message", "");
   v.ratio = json.contains("ratio") ? from_number(json.at("ratio")) : 0;
   v.lse_ratio = json.contains("lse_ratio") ? from_number(json.at("lse_ratio")) : 0;

@@ -33,6 +33,12 @@ std::array<std::int64_t, 5> nest(const std::vector<CacheAxis>& axes, const Cache
 
 bool holds(const std::vector<CacheAxis>& axes, CacheAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
+// The axes from 'kv' on are the same, in any order; none where there is no 'kv'.
+bool same_inside_kv(const std::vector<CacheAxis>& a, const std::vector<CacheAxis>& b) {
+  const auto from_a = std::find(a.begin(), a.end(), CacheAxis::Kv), from_b = std::find(b.begin(), b.end(), CacheAxis::Kv);
+  return std::is_permutation(from_a, a.end(), from_b, b.end());
+}
+
 CachePlace place_one(const CacheSpec& spec, const CacheExtents& e, std::int64_t width, bool second) {
   const auto at = [](CacheAxis axis) { return static_cast<std::size_t>(axis); };
   const auto shown = nest(spec.storage, e, width), real = nest(spec.order, e, width);
@@ -68,14 +74,19 @@ std::optional<std::string> check(const CacheSpec& spec) {
       if (std::count(axes->begin(), axes->end(), axis) != 1)
         return std::string(what) + " must name the axis '" + std::string(name(axis)) + "' once";
   if (holds(spec.shape, CacheAxis::Kv)) return "shape can't name the axis 'kv': K and V are shown as two tensors";
-  if (holds(spec.storage, CacheAxis::Kv) != holds(spec.order, CacheAxis::Kv)) return "storage and order must both name the axis 'kv', or neither";
+  const auto shared = std::count(spec.storage.begin(), spec.storage.end(), CacheAxis::Kv);
+  if (shared > 1 || shared != std::count(spec.order.begin(), spec.order.end(), CacheAxis::Kv))
+    return "storage and order must both name the axis 'kv' once, or neither";
   // K and V lie the same distance apart in both, or the shown tensors could not begin where their elements do.
-  const auto inside = [](const std::vector<CacheAxis>& axes) {
-    const auto kv = std::find(axes.begin(), axes.end(), CacheAxis::Kv);
-    return std::vector<CacheAxis>(kv, axes.end());
-  };
-  const auto a = inside(spec.storage), b = inside(spec.order);
-  if (!std::is_permutation(a.begin(), a.end(), b.begin(), b.end())) return "storage and order must nest the same axes inside 'kv'";
+  if (!same_inside_kv(spec.storage, spec.order)) return "storage and order must nest the same axes inside 'kv'";
+  return std::nullopt;
+}
+
+std::optional<std::string> check(const LayoutSpec& spec) {
+  for (const CacheSpec* one : {&spec.k, &spec.v})
+    if (auto wrong = check(*one)) return wrong;
+  // Otherwise the two would overlap.
+  if (!same_inside_kv(spec.k.storage, spec.v.storage)) return "k and v must nest the same axes inside 'kv', or both have a storage without it";
   return std::nullopt;
 }
 

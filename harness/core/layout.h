@@ -31,8 +31,9 @@ struct LayoutSpec {
   bool indexed_by_plugin = false;  // the plug-in's cache_index() places the elements; `order` is not used
 };
 
-// nullopt, or what is wrong with the axes.
+// nullopt, or what is wrong with the axes; of a layout, also with how K and V lie together.
 std::optional<std::string> check(const CacheSpec& spec);
+std::optional<std::string> check(const LayoutSpec& spec);
 
 struct CacheExtents {
   std::int64_t pages, page_size, heads, dim, dim_v;

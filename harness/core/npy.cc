@@ -75,9 +75,10 @@ void read_npy(const std::string& path, const TensorView& view) {
   const std::string shape = std::regex_replace(found[3].str(), std::regex(R"(,\s*\))"), ")");
   const std::string wanted = std::regex_replace(shape_text(view.shape), std::regex(R"(,\s*\))"), ")");
   if (shape != wanted) throw UsageError(fmt::format("{}: its shape is {}, the case's is {}", path, shape, wanted));
-  const bool raw = found[1] == "V" || found[1] == "u";
   const std::string own = descriptor(view.dtype);
-  if (static_cast<std::size_t>(found[2].str()[0] - '0') != byte_size(view.dtype) || (!raw && own[1] != found[1].str()[0]))
+  const char kind = found[1].str()[0];
+  const bool raw = own[1] == 'V' && (kind == 'u' || (kind == 'f' && view.dtype == DType::E5M2));
+  if (static_cast<std::size_t>(found[2].str()[0] - '0') != byte_size(view.dtype) || (!raw && own[1] != kind))
     throw UsageError(fmt::format("{}: its elements are {}{}, the case's are {} ({})", path, found[1].str(), found[2].str(), name(view.dtype), own));
   for_each_element(view, [&](std::byte* at) { file.read(reinterpret_cast<char*>(at), static_cast<std::streamsize>(byte_size(view.dtype))); });
   if (!file) throw UsageError(fmt::format("{}: shorter than its header says", path));

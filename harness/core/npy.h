@@ -1,5 +1,6 @@
 // NumPy's .npy files (format 1.0), little-endian, C order. Formats that NumPy lacks (bf16, the FP8 family) travel as
-// raw bytes under the descriptors that ml_dtypes uses: V2 and V1; unsigned integers of that width read back as well.
+// raw bytes: V2 and V1. What ml_dtypes writes for them reads back as well (V2, V1, and f1 for fp8_e5m2), and so do
+// unsigned integers of that width.
 #pragma once
 
 #include "harness/core/tensor.h"

@@ -76,7 +76,10 @@ Problem make_problem(const Case& c, const Contract& contract) {
 }
 
 void widen_for(Problem& p, const Case& other) {
-  for (const Sequence& s : other.seq) p.max_len_kv = std::max(p.max_len_kv, s.len_kv);
+  for (const Sequence& s : other.seq) {
+    p.max_len_q = std::max(p.max_len_q, s.len_q);
+    p.max_len_kv = std::max(p.max_len_kv, s.len_kv);
+  }
   p.num_pages = std::max(p.num_pages, pages_of(other.seq, p.page_size) + kUnusedPages);
   p.pages_per_seq = (p.max_len_kv + p.page_size - 1) / p.page_size + 1;
 }

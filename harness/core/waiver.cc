@@ -42,6 +42,11 @@ const Waiver* find_waiver(const std::vector<Waiver>& waivers, const std::string&
 }
 
 void apply(const Waiver& w, const std::string& today, Verdict& verdict) {
+  const bool expired = today > w.expires;
+  if (verdict.outcome == Outcome::Pass && expired) {
+    verdict.message += fmt::format("{}{} waived it as {} until {}: remove the waiver", verdict.message.empty() ? "" : "; ", w.place, w.seen, w.expires);
+    return;
+  }
   if (verdict.outcome == Outcome::Pass) {
     verdict.outcome = Outcome::Xpass;
     verdict.waiver = w.reference;
@@ -51,7 +56,7 @@ void apply(const Waiver& w, const std::string& today, Verdict& verdict) {
   if (!is_failure(verdict.outcome) || verdict.outcome == Outcome::Xpass || verdict.outcome == Outcome::Infra) return;
   if (seen_of(verdict) != w.seen) {
     verdict.message += fmt::format(" ({} waives {}, not {})", w.place, w.seen, seen_of(verdict));
-  } else if (today > w.expires) {
+  } else if (expired) {
     verdict.message += fmt::format(" ({} waived this until {})", w.place, w.expires);
   } else {
     verdict.outcome = Outcome::Xfail;

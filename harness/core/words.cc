@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace attest {
 namespace {
 
+// Insertions, deletions, substitutions and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = std::exchange(last, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
@@ -59,7 +60,8 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   });
   if (best == candidates.end()) return std::nullopt;
   const std::size_t limit = std::max<std::size_t>(1, std::min(word.size(), best->size()) / 2);
-  if (edit_distance(word, *best) > limit) return std::nullopt;
+  const std::size_t distance = edit_distance(word, *best);
+  if (distance > limit || distance >= std::max(word.size(), best->size())) return std::nullopt;  // too far, or nothing in common
   return *best;
 }
 

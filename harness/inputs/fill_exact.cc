@@ -56,10 +56,11 @@ class SelectFill : public Fill {
     return dim < bits_ * repeats_ ? code(position, dim) * volume(seq, head).k : 0;
   }
   double v(int seq, int position, int head, int dim) const override {
-    // Low digits first: position (5), KV head (2), sequence (2); the address repeats over the dims.
-    const int address[9]{position & 7, position >> 3 & 7, position >> 6 & 7, position >> 9 & 7, position >> 12 & 7,
-                         head & 7,     head >> 3 & 7,     seq & 7,           seq >> 3 & 7};
-    return (dim % 2 ? -1 : 1) * address[dim % 9];
+    // Low digits first: position (5), KV head (2), sequence (2), seed (2); the address repeats over the dims.
+    const int seed = static_cast<int>(context_.seed & 63);
+    const int address[11]{position & 7, position >> 3 & 7, position >> 6 & 7, position >> 9 & 7, position >> 12 & 7, head & 7,
+                          head >> 3 & 7, seq & 7, seq >> 3 & 7, seed & 7, seed >> 3};
+    return (dim % 2 ? -1 : 1) * address[dim % 11];
   }
   bool one_hot() const override { return true; }
 

@@ -19,9 +19,10 @@ std::optional<long> length(const std::string& text, int page) {
   if (text.empty() || !std::regex_match(text, match, form)) return std::nullopt;
   const bool pages = match[2].matched && match[2].length() > 0;
   if (match[1].length() == 0 && !pages) return std::nullopt;
-  long value = match[1].length() > 0 ? parse_number<long>(match[1].str()).value_or(-1) : 1;
-  if (pages) value *= page;
-  if (match[3].matched) value += (match[3].str()[0] == '-' ? -1 : 1) * parse_number<long>(match[3].str().substr(1)).value_or(0);
+  const auto count = match[1].length() > 0 ? parse_number<int>(match[1].str()) : 1;
+  const auto offset = match[3].matched ? parse_number<int>(match[3].str().substr(1)) : 0;
+  if (!count || !offset) return std::nullopt;
+  const long value = *count * (pages ? long{page} : 1) + (match[3].matched && match[3].str()[0] == '-' ? -*offset : *offset);
   return value < 0 ? std::nullopt : std::optional(value);
 }
 
@@ -38,7 +39,7 @@ std::optional<std::vector<std::string>> expand_range(const std::string& text) {
   const auto step = match[3].matched ? parse_number<long>(match[3].str()) : 1L;
   if (!from || !to || !step || *step < 1 || *to < *from || (*to - *from) / *step > kMostValues) return std::nullopt;
   std::vector<std::string> values;
-  for (long value = *from; value <= *to; value += *step) values.push_back(std::to_string(value));
+  for (long i = 0; i <= (*to - *from) / *step; ++i) values.push_back(std::to_string(*from + i * *step));
   return values;
 }
 

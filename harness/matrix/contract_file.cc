@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 namespace attest {
@@ -29,16 +30,24 @@ class Reader {
     });
     for (const auto& [what, text] : {std::pair{"backend", &base.backend}, {"about", &base.about}, {"plugin", &base.plugin}})
       if (text->empty()) throw UsageError(fmt::format("{}:1: a contract needs '{}'", file_.path(), what));
+    check_name(base.backend);
     if (base.ops.empty()) throw UsageError(fmt::format("{}:1: a contract needs 'ops'", file_.path()));
     if (variants.empty()) return {base};
     std::vector<Contract> all;
     for (const auto& [name, options] : variants) {
+      check_name(name);
       all.push_back(base);
       all.back().backend = name;
       if (name != base.backend) all.back().aliases.clear();
       read_options(all.back(), options);
     }
     return all;
+  }
+
+  // It stands in tokens and globs as it is.
+  void check_name(const std::string& name) const {
+    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '+'; };
+    if (!std::all_of(name.begin(), name.end(), fits)) throw UsageError(fmt::format("{}:1: '{}' is no backend's name: letters, digits and _ - . +", file_.path(), name));
   }
 
  private:
@@ -69,8 +78,9 @@ class Reader {
   void read_options(Contract& c, const Node& node) {
     file_.each(node, {}, [&](const std::string& key, const Node&, const Node& value) {
       std::string text = file_.scalar(value, key);
-      for (const auto& [name, folder] : {std::pair<std::string, std::string>{"${deps}", deps_}, {"${here}", std::filesystem::path(file_.path()).parent_path().string()}})
-        if (const auto found = text.find(name); found != std::string::npos) text.replace(found, name.size(), folder);
+      const std::string here = std::filesystem::path(file_.path()).parent_path().string();
+      for (const auto& [name, folder] : {std::pair<std::string, std::string>{"${deps}", deps_}, {"${here}", here.empty() ? "." : here}})
+        for (auto found = text.find(name); found != std::string::npos; found = text.find(name, found + folder.size())) text.replace(found, name.size(), folder);
       const auto old = std::find_if(c.options.begin(), c.options.end(), [&](const auto& option) { return option.first == key; });
       if (old != c.options.end()) old->second = text;
       else c.options.emplace_back(key, text);
@@ -168,6 +178,7 @@ class Reader {
         }
       });
       if (layout.k.shape.empty() || layout.v.shape.empty()) file_.fail(at, "a layout needs 'k' and 'v'");
+      if (const auto wrong = check(layout)) file_.fail(at, *wrong);
       c.layouts[scratch.strides] = layout;
     });
   }
@@ -194,14 +205,19 @@ ContractBook ContractBook::read(const std::string& folder, const std::string& de
 }
 
 void ContractBook::add(Contract contract) {
-  for (const auto& alias : contract.aliases) aliases_[alias] = contract.backend;
-  const std::string name = contract.backend, file = contract.file;
-  const auto [at, fresh] = contracts_.try_emplace(name, std::move(contract));
-  if (!fresh) throw UsageError(fmt::format("{}: backend '{}' has a contract already, in {}", file, name, at->second.file));
+  const auto taken = [&](const std::string& name) { throw UsageError(fmt::format("{}: backend '{}' has a contract already, in {}", contract.file, name, find(name).file)); };
+  if (!unknown(contract.backend)) taken(contract.backend);
+  for (const auto& alias : contract.aliases) {
+    const auto [old, fresh] = aliases_.try_emplace(alias, contract.backend);
+    if (contracts_.contains(alias) || (!fresh && old->second != contract.backend)) taken(alias);
+  }
+  const std::string name = contract.backend;
+  contracts_.emplace(name, std::move(contract));
 }
 
 void ContractBook::replace(Contract contract) {
   contracts_.erase(contract.backend);
+  aliases_.erase(contract.backend);
   add(std::move(contract));
 }
 

@@ -18,7 +18,7 @@ class ContractBook {
  public:
   // All *.yaml of a folder.
   static ContractBook read(const std::string& folder, const std::string& deps);
-  void add(Contract contract);      // throws UsageError when the name is taken
+  void add(Contract contract);      // throws UsageError when its name or an alias is taken
   void replace(Contract contract);  // in place of one of the same name, if any
 
   // By name or alias. Throws UsageError, with the nearest name, when there is none.

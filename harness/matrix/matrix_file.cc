@@ -92,7 +92,9 @@ class Expander {
     for (const Node& item : file_.items(node, "exclude")) {
       Exclusion exclusion;
       exclusion.when = read_conditions(file_, item, {"because"});
-      if (item["because"]) exclusion.because = file_.scalar(item["because"], "because");
+      file_.each(item, {}, [&](const std::string& key, const Node&, const Node& value) {
+        if (key == "because") exclusion.because = file_.scalar(value, key);
+      });
       if (exclusion.because.empty()) file_.fail(item, "an exclude needs its 'because'");
       if (exclusion.when.empty()) file_.fail(item, "an exclude needs a condition");
       all.push_back(std::move(exclusion));
@@ -115,14 +117,20 @@ class Expander {
     return axis;
   }
 
+  // Lengths in pages must make sense for some page; the block's own pages are known only to make_case().
+  static std::string any_lengths(const std::string& seq) {
+    for (const int page : {1, 4096})
+      if (const auto lengths = resolve_pages(seq, page)) return *lengths;
+    return seq;
+  }
+
   void check_axis_value(const std::string& key, const std::string& text, const Node& node) {
     std::optional<std::string> wrong;
     Case scratch;
     if (key == "phase") wrong = parse_phase(text) ? std::nullopt : std::optional(fmt::format("'{}' is unknown{}", text, suggestion(text, phase_names())));
     else if (key == "seed") wrong = parse_number<std::uint64_t>(text) ? std::nullopt : std::optional(fmt::format("'{}' is no number", text));
     else if (key == "backend") wrong = contracts_.unknown(text);
-    else if (key == "seq" && resolve_pages(text, 1)) wrong = find_case_key(key)->parse(scratch, *resolve_pages(text, 1));
-    else wrong = find_case_key(key)->parse(scratch, text);
+    else wrong = find_case_key(key)->parse(scratch, key == "seq" ? any_lengths(text) : text);
     if (wrong) file_.fail(node, fmt::format("{}: {}", key, *wrong));
   }
 

@@ -14,6 +14,8 @@
 namespace attest {
 namespace {
 
+constexpr int kDeepest = 50;  // an anchor that holds an alias of itself has no end
+
 struct Entry {
   std::string key;
   YAML::Node key_node, value;
@@ -26,14 +28,15 @@ void put(std::vector<Entry>& entries, const Entry& entry) {
 }
 
 // yaml-cpp leaves `<<` to its user.
-void collect(const YamlFile& file, const YAML::Node& mapping, std::vector<Entry>& entries) {
+void collect(const YamlFile& file, const YAML::Node& mapping, std::vector<Entry>& entries, int depth) {
   if (!mapping.IsMap()) file.fail(mapping, "expected a mapping (key: value)");
+  if (depth > kDeepest) file.fail(mapping, "merges itself");
   std::vector<std::string> own;
   for (const auto& pair : mapping) {
     if (pair.first.Scalar() != "<<") continue;
     if (pair.second.IsSequence())
-      for (const auto& part : pair.second) collect(file, part, entries);
-    else collect(file, pair.second, entries);
+      for (const auto& part : pair.second) collect(file, part, entries, depth + 1);
+    else collect(file, pair.second, entries, depth + 1);
   }
   for (const auto& pair : mapping) {
     const std::string key = pair.first.Scalar();
@@ -52,7 +55,9 @@ YamlFile::YamlFile(const std::string& path) : path_(path) {
   std::stringstream text;
   if (!(text << stream.rdbuf()) && stream.bad()) throw UsageError(fmt::format("{}: can't be read", path));
   try {
-    root_ = YAML::Load(text.str());
+    const auto documents = YAML::LoadAll(text.str());
+    if (documents.size() > 1) throw UsageError(fmt::format("{}: holds {} YAML documents (---), expected one", place(documents[1]), documents.size()));
+    if (!documents.empty()) root_ = documents[0];
   } catch (const YAML::Exception& error) {
     throw UsageError(fmt::format("{}:{}: no YAML: {}", path, error.mark.line + 1, error.msg));
   }
@@ -66,7 +71,7 @@ void YamlFile::fail(const YAML::Node& node, const std::string& message) const { 
 void YamlFile::each(const YAML::Node& mapping, const std::vector<std::string>& known,
                     const std::function<void(const std::string&, const YAML::Node&, const YAML::Node&)>& visit) const {
   std::vector<Entry> entries;
-  collect(*this, mapping, entries);
+  collect(*this, mapping, entries, 0);
   for (const Entry& entry : entries) {
     if (!known.empty() && std::find(known.begin(), known.end(), entry.key) == known.end())
       fail(entry.key_node, fmt::format("key '{}' is unknown{}", entry.key, suggestion(entry.key, known)));
@@ -86,15 +91,16 @@ std::vector<std::string> YamlFile::scalars(const YAML::Node& node, const std::st
   return all;
 }
 
-std::vector<YAML::Node> YamlFile::items(const YAML::Node& list, const std::string& what) const {
+std::vector<YAML::Node> YamlFile::items(const YAML::Node& list, const std::string& what, int depth) const {
   if (!list.IsSequence()) fail(list, fmt::format("{}: expected a list", what));
+  if (depth > kDeepest) fail(list, fmt::format("{}: a list that holds itself", what));
   std::vector<YAML::Node> all;
   for (const auto& item : list) {
     if (!item.IsSequence()) {
       all.push_back(item);
       continue;
     }
-    const auto inner = items(item, what);
+    const auto inner = items(item, what, depth + 1);
     all.insert(all.end(), inner.begin(), inner.end());
   }
   return all;

@@ -28,7 +28,7 @@ class YamlFile {
   std::vector<std::string> scalars(const YAML::Node& node, const std::string& what) const;  // a list, or one
 
   // The items of a list, those of lists within it in their place: an alias of a list may stand among others.
-  std::vector<YAML::Node> items(const YAML::Node& list, const std::string& what) const;
+  std::vector<YAML::Node> items(const YAML::Node& list, const std::string& what, int depth = 0) const;
 
  private:
   std::string path_;

@@ -1,0 +1,1 @@
+#include "harness/run/host.h"
