@@ -8,8 +8,8 @@
  *           or reads here is what a captured graph would freeze.
  *   launch  puts the kernel on the stream. It reads lengths, page tables, scales and data only there.
  *
- * No exception, no allocation and no ownership crosses this interface. Tensors belong to attest and outlive the
- * plan. Messages go into the caller's buffer. A library is never unloaded. Functions marked (optional) may be
+ * No exception, no allocation and no ownership crosses this interface. Tensors belong to attest; they, the problem and
+ * the slots that plan() is given outlive the plan. Messages go into the caller's buffer. A library is never unloaded. Functions marked (optional) may be
  * NULL. Everything here is append-only within one ATTEST_ABI_VERSION; struct_size says what the other side knows.
  */
 #ifndef ATTEST_BACKENDS_ABI_H

@@ -44,7 +44,12 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   // scores
   ScoreBlock block;
   block.scores = at::bmm(s.q.to(working), s.k.to(working).transpose(1, 2)).mul_(s.score_factor.to(working));
-  block.magnitude = at::bmm(s.q.abs().to(at::kFloat), s.k.abs().to(at::kFloat).transpose(1, 2)).mul_(s.score_factor.abs().to(at::kFloat));
+  const auto q_abs = s.q.abs().to(at::kFloat), k_abs = s.k.abs().to(at::kFloat);
+  block.factor = s.score_factor.abs().to(at::kFloat);
+  block.magnitude = at::bmm(q_abs, k_abs.transpose(1, 2)).mul_(block.factor);
+  block.q_size = q_abs.sum(-1, true);
+  block.k_size = k_abs.sum(-1).unsqueeze(1);
+  block.seen = s.hidden.logical_not().sum(-1, true).unsqueeze(0).to(at::kDouble);
   block.capped = problem.softcap > 0 ? block.scores.div(problem.softcap).tanh_().mul_(problem.softcap) : block.scores;
   block.capped = block.capped.masked_fill(s.hidden, -INFINITY);
   block.max = block.capped.amax(-1, true);
@@ -58,7 +63,7 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   auto values = s.v;
   if (s.sink.defined()) {
     weights = at::cat({weights, s.sink.to(working).sub(block.max).exp_()}, -1);
-    softmax.error = at::cat({softmax.error, sink_errors(model, s.sink, block.max)}, -1);
+    softmax.error = at::cat({softmax.error, sink_errors(model, s.sink, block.max, block.seen)}, -1);
     values = at::cat({values, at::zeros({values.size(0), 1, values.size(2)}, values.options())}, 1);
   }
   softmax.sum = weights.sum(-1, true);
@@ -71,15 +76,18 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   const auto finite = special ? at::where(values.isfinite(), values, at::zeros({}, values.options())) : values;
   const auto out = at::bmm(softmax.p, finite.to(working)).to(at::kDouble);
   Block result;
-  result.lse = softmax.sum.log().add(block.max).to(at::kDouble).masked_fill(empty, -INFINITY);
+  result.lse = softmax.sum.log().add(block.max).to(at::kDouble);
   result.out = out.mul(s.v_factor);
+  softmax.max = block.max;
+  softmax.lse = result.lse;
+  softmax.seen = block.seen;
   if (one_hot) {
-    result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>());
+    result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>(), block.max.abs().max().item<double>());
   } else {
-    const auto lse_size = result.lse.masked_fill(empty, 0);
-    result.bound = rounded_bound(model, output_bound(model, softmax, finite, out, lse_size).mul_(s.v_factor), result.out);
+    result.bound = rounded_bound(model, output_bound(model, softmax, finite, out).mul_(s.v_factor.abs()), result.out);
   }
-  result.lse_bound = lse_bound(model, softmax, result.lse.masked_fill(empty, 0)).masked_fill_(empty, 0);
+  result.lse_bound = lse_bound(model, softmax).masked_fill_(empty, 0);
+  result.lse.masked_fill_(empty, -INFINITY);
   if (special) result.out = spread_specials(s.hidden, s.v, result.out);
   return result;
 }
@@ -121,10 +129,12 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
 }
 
 // A sequence without keys: nothing but the sink, if there is one.
-Block keyless_block(const Problem& p, std::int64_t rows, const at::Tensor& sink) {
+Block keyless_block(const Problem& p, const BoundModel& model, std::int64_t rows, const at::Tensor& sink) {
   const auto zeros = at::zeros({p.heads_kv, rows, p.dim_v}, at::kDouble), none = at::zeros({p.heads_kv, rows, 1}, at::kDouble);
   if (!sink.defined()) return {zeros, zeros, none.sub(INFINITY), none};
-  return {zeros, zeros, sink, sink.abs().mul(0x1p-22)};
+  const auto seen = none.narrow(0, 0, 1);
+  const SoftmaxBlock alone{.p = none.add(1), .sum = none.add(1), .max = sink, .lse = sink, .error = sink_errors(model, sink, sink, seen), .seen = seen};
+  return {zeros, zeros, sink, lse_bound(model, alone)};
 }
 
 }  // namespace
@@ -133,18 +143,27 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
   Expected expected{.out = ExpectedTensor(p.total_q, p.heads_q, p.dim_v), .lse = ExpectedTensor(p.total_q, p.heads_q, 1), .k_out = {}};
   const CacheReader cache(p, call, rules.k_to_q);
   const auto working = precision == Precision::F64 ? at::kDouble : at::kFloat;
-  const DType entering = rules.k_to_q ? p.q : p.cache;
   const auto sink = sinks(p, call);
   for (int seq = 0; seq < static_cast<int>(p.seqs.size()); ++seq) {
     const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];
     const std::int64_t rows = std::int64_t{s.len_q} * p.group();
     if (rows == 0) continue;
+    const BoundModel model{.arithmetic = arithmetic,
+                           .q = p.q,
+                           .cache = rules.k_to_q ? p.q : p.cache,
+                           .out = p.out,
+                           .q_scaled = rounds(call, Slot::QScale),
+                           .k_scaled = p.scales_apply && rounds(call, Slot::KScale),
+                           .v_scaled = p.scales_apply && rounds(call, Slot::VScale),
+                           .dim = p.dim,
+                           .len_kv = s.len_kv,
+                           .softcap = p.softcap,
+                           .sink = sink.defined()};
     const auto row_sinks = sink.defined() ? sink.unsqueeze(1).expand({p.heads_kv, s.len_q, p.group()}).reshape({p.heads_kv, rows, 1}) : at::Tensor();
     if (s.len_kv == 0) {
-      store(p, keyless_block(p, rows, row_sinks), p.first_row(seq), 0, 0, rules, expected);
+      store(p, keyless_block(p, model, rows, row_sinks), p.first_row(seq), 0, 0, rules, expected);
       continue;
     }
-    const BoundModel model{arithmetic, entering, p.q, p.out, p.dim, p.softcap, s.len_kv + (sink.defined() ? 1 : 0)};
     const SequenceTensors all{.q = queries(p, call, seq),
                               .k = cache.keys(seq),
                               .v = cache.values(seq),

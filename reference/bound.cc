@@ -2,11 +2,12 @@
 #include "reference/bound.h"
 
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/clamp.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/full_like.h>
 #include <ATen/ops/maximum.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/special_entr.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -17,8 +18,13 @@ namespace {
 
 constexpr double kInflation = 1 + 0x1p-10;
 constexpr double kF32Unit = 0x1p-24;
+// Where the scores may err so much that a bound tells nothing, there is none: d_j past this (e^80 is a number in
+// binary32), or less than this share of the weights that is sure to be kept.
+constexpr double kWorstError = 80, kLeastKept = 1e-3;
 
 double unit(DType dtype) { return format(dtype).unit_roundoff(); }
+double growth(double u, double roundings) { return std::expm1(roundings * std::log1p(u)); }  // (1 + u)^k - 1
+at::Tensor growth(double u, const at::Tensor& roundings) { return roundings.mul(std::log1p(u)).expm1_(); }
 
 // Every finite value of `from` is one of `to`.
 bool holds_exactly(DType from, DType to) {
@@ -26,100 +32,195 @@ bool holds_exactly(DType from, DType to) {
   return a.precision() <= b.precision() && a.max_value() <= b.max_value() && a.eta() >= b.eta();
 }
 
-double cast_unit(const std::optional<DType>& cast, DType from) { return cast && !holds_exactly(from, *cast) ? unit(*cast) : 0; }
+// Below this, exp's result may be 0 or subnormal, and carries no relative accuracy.
+double exp_floor(const Arithmetic& a) { return std::max(a.exp_floor, std::log(std::ldexp(1.0, 1 - format(a.sum_acc).bias))); }
 
-// Below this, exp's result may be flushed or subnormal, and carries no relative accuracy.
-double exp_floor(const Arithmetic& a) {
-  const FloatFormat& f = format(a.sum_acc);
-  return std::max(a.exp_floor, std::log(std::ldexp(1.0, 1 - f.bias)));
+struct Cast {
+  double unit = 0, eta = 0;
+};
+Cast cast_of(const std::optional<DType>& to, DType from, bool scaled) {
+  if (!to || (!scaled && holds_exactly(from, *to))) return {};
+  return {unit(*to), format(*to).eta()};
 }
+
+// R: rescales between the tiles that hold keys of the row, and one for a sink. A rescale by exp(0) is exact.
+at::Tensor rescales(const BoundModel& model, const at::Tensor& seen) {
+  const int tile = model.arithmetic.tile > 0 ? model.arithmetic.tile : std::max(model.len_kv, 1);
+  const int tiles = (model.len_kv + tile - 1) / tile;
+  return seen.sub(1).div_(tile).ceil_().clamp_(0, std::max(tiles - 1, 0)).add_(model.sink ? 1 : 0);
+}
+
+at::Tensor roundings_of_sums(const BoundModel& model, const at::Tensor& seen) { return rescales(model, seen).add_(seen).add_(model.sink ? 1 : 0); }
+
+// From the error of the scores, of which the largest may be any key's, to d_j.
+at::Tensor exponent_errors(const BoundModel& model, const at::Tensor& error, const at::Tensor& size, const at::Tensor& max, const at::Tensor& seen) {
+  const Arithmetic& a = model.arithmetic;
+  const auto arguments = size.add(max.to(at::kFloat).abs()).add_(error).add_(error.amax(-1, true)).mul_(2 * unit(a.sum_acc)).add_(3 * format(a.sum_acc).eta());
+  return arguments.add_(error).add_(rescales(model, seen).add_(1).mul_(-std::log1p(-a.exp_rel))).mul_(kInflation).clamp_max_(kWorstError);
+}
+
+// How much more and how much less than p_j a key may weigh, both before they are divided by their sum.
+struct Weights {
+  at::Tensor grown, lost;  // [b, r, n]
+  at::Tensor kept;         // [b, r, 1]: 1 - sum lost
+};
+
+// E(x) = min(x, max(u x, eta / (2^offset l)))
+at::Tensor cast_error(const Arithmetic& a, const at::Tensor& x, const at::Tensor& sum) {
+  const auto tiny = sum.to(at::kFloat).reciprocal().mul_(std::ldexp(format(a.p).eta(), -a.p_offset));
+  return at::minimum(x, at::maximum(x.mul(unit(a.p) / (1 + unit(a.p))), tiny));
+}
+
+Weights weights(const BoundModel& model, const SoftmaxBlock& block) {
+  const Arithmetic& a = model.arithmetic;
+  const auto p = block.p.to(at::kFloat);
+  Weights w{p.mul(block.error.expm1()), p.mul(block.error.neg().expm1_().neg_()), {}};
+  const auto reached = p.mul(block.sum.to(at::kFloat)).mul_(block.error.neg().sub_(block.error.amax(-1, true)).exp_());
+  w.lost = at::where(reached.lt(std::exp(exp_floor(a))), p, w.lost);
+  if (a.row_sum_rounded) {
+    w.grown.add_(cast_error(a, p.add(w.grown), block.sum));
+    w.lost.add_(cast_error(a, p.sub(w.lost), block.sum));
+  }
+  w.kept = w.lost.sum(-1, true).neg_().add_(1);
+  w.kept = w.kept.masked_fill(w.kept.lt(kLeastKept), 0);
+  return w;
+}
+
+// sum_j w_j |v_j - o|, f64: a key that carries nearly all the weight has v_j - o nearly 0. No product of matrices gives
+// this: Cauchy-Schwarz is loose by sqrt(n) / 2 where V is sparse.
+at::Tensor deviation(const at::Tensor& weights, const at::Tensor& values, const at::Tensor& out) {
+  const auto w = weights.contiguous(), v = values.to(at::kDouble).contiguous(), o = out.to(at::kDouble).contiguous();
+  const std::int64_t heads = w.size(0), rows = w.size(1), keys = w.size(2), width = v.size(2);
+  auto sums = at::zeros({heads, rows, width}, at::kDouble);
+  const float* from = w.const_data_ptr<float>();
+  for (std::int64_t b = 0; b < heads; ++b)
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const double weight = *from++;
+        if (weight == 0) continue;
+        const double* value = v.const_data_ptr<double>() + (b * keys + j) * width;
+        const double* centre = o.const_data_ptr<double>() + (b * rows + r) * width;
+        double* sum = sums.mutable_data_ptr<double>() + (b * rows + r) * width;
+        for (std::int64_t c = 0; c < width; ++c) sum[c] += weight * std::abs(value[c] - centre[c]);
+      }
+  return sums;
+}
+
+// Merging splits with weights exp(lse_s - lse): what the roundings of the splits' log-sums change in each key's weight,
+// and what those of their common one change in all.
+struct Merge {
+  at::Tensor of_key;  // [b, r, n], p_j times the relative change
+  at::Tensor common;  // [b, r, 1]
+};
+Merge merge(const Arithmetic& a, const SoftmaxBlock& block) {
+  const auto p = block.p.to(at::kFloat), entropy = at::special_entr(p), lse = block.lse.to(at::kFloat).abs();
+  const auto flushed = p.masked_fill(p.mul(block.error.amax(-1, true).mul(-2).exp_()).ge(std::exp(exp_floor(a))), 0);
+  const double u = unit(a.sum_acc), eta = 8 * format(a.sum_acc).eta();
+  return {entropy.mul(7 * u).add_(p.mul(lse.mul(3 * u).add_(eta))).add_(flushed),
+          entropy.sum(-1, true).mul_(9 * u).add_(lse.mul(4 * u)).add_(flushed.sum(-1, true)).add_(a.exp_rel + eta)};
+}
+
+// (1 + x) (1 + y) - 1, exact where x and y are small.
+double both(double x, double y) { return x + y + x * y; }
+at::Tensor both(const at::Tensor& x, double y) { return x.mul(1 + y).add_(y); }
 
 }  // namespace
 
-double BoundModel::score_unit() const { return unit(arithmetic.qk_acc); }
-double BoundModel::sum_unit() const { return unit(arithmetic.sum_acc); }
-double BoundModel::operand_units() const { return cast_unit(arithmetic.q_cast, q) + cast_unit(arithmetic.k_cast, cache); }
-double BoundModel::value_unit() const { return cast_unit(arithmetic.v_cast, cache); }
-
 at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block) {
   const Arithmetic& a = model.arithmetic;
-  const double product = (model.dim + a.product_roundings) * model.score_unit() + model.operand_units();
-  const auto score = block.scores.to(at::kFloat);
-  auto error = block.magnitude.mul(product).add_(score.abs().mul_(a.score_roundings * model.score_unit()));
+  const double u = unit(a.qk_acc);
+  const Cast q = cast_of(a.q_cast, model.q, model.q_scaled), k = cast_of(a.k_cast, model.cache, model.k_scaled);
+  // the operands' casts, then the sum of products
+  const at::Tensor& size = block.magnitude;
+  const auto of_q = at::minimum(size, size.mul(q.unit).add_(block.k_size.mul(block.factor).mul_(q.eta)));
+  const auto cast = size.add(of_q);
+  auto error = at::minimum(cast, cast.mul(k.unit).add_(block.q_size.mul(block.factor).mul_(q.eta > 0 ? 2 * k.eta : k.eta))).add_(of_q);
+  error.add_(size.add(error).mul_(growth(u, model.dim + a.product_roundings)));
+  error.add_(block.factor.clamp_min(1).mul_((model.dim * (1 + a.product_roundings) + a.score_roundings + 2) * format(a.qk_acc).eta()));
+
   const auto capped = block.capped.to(at::kFloat);
   const auto hidden = capped.eq(-INFINITY);
-  const auto shown = capped.masked_fill(hidden, 0);
+  const auto shown = capped.masked_fill(hidden, 0).abs_();
   if (model.softcap > 0) {
-    const auto tanh = shown.div(model.softcap);
-    error.mul_(tanh.mul(tanh).neg_().add_(1)).add_(model.softcap * a.tanh_abs + kF32Unit * model.softcap);
+    const auto tanh = block.scores.to(at::kFloat).abs_().sub_(error).clamp_min_(0).div_(model.softcap).tanh_();
+    error.mul_(tanh.mul(tanh).neg_().add_(1)).add_(model.softcap * a.tanh_abs);
   }
-  const auto size = shown.abs();
-  if (a.score) error.add_(size.mul(unit(*a.score)).add_(format(*a.score).eta()));
-  error.add_(size.add_(block.max.to(at::kFloat).abs()).mul_(2 * model.sum_unit())).add_(a.exp_rel);
-  return error.mul_(kInflation).masked_fill_(hidden, 0);
+  // A rounding before the cap moves c_j by no more than one behind it: tanh is concave. The cap divides and multiplies.
+  const double later = both(growth(u, a.score_roundings + (model.softcap > 0 ? 2 : 0)), a.score ? unit(*a.score) : 0);
+  error.add_(shown.add(error).mul_(later));
+  if (a.score) error.add_(format(*a.score).eta());
+  error.masked_fill_(hidden, 0);
+  return exponent_errors(model, error, shown, block.max, block.seen).masked_fill_(hidden, 0);
 }
 
-at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at::Tensor& max) {
-  return sink.abs().add(max.abs()).mul_(2 * model.sum_unit()).add_(model.arithmetic.exp_rel).mul_(kInflation).to(at::kFloat);
+at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at::Tensor& max, const at::Tensor& seen) {
+  const auto size = sink.to(at::kFloat).abs();
+  return exponent_errors(model, at::zeros_like(size), size, max, seen);
 }
 
-at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const at::Tensor& values, const at::Tensor& out, const at::Tensor& lse) {
+at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const at::Tensor& values, const at::Tensor& out) {
   const Arithmetic& a = model.arithmetic;
-  const auto p = block.p.to(at::kFloat);
-  const auto v = values.to(at::kFloat);
-  const auto magnitude = v.abs();
-  const auto out_size = out.abs().to(at::kFloat);
-  const auto grown = block.error.expm1();
-  const auto kept = p.mul(block.error.neg().exp()).sum(-1, true);
+  const Cast of_v = cast_of(a.v_cast, model.cache, model.v_scaled);
+  const auto v = values.to(at::kFloat), size = out.abs().to(at::kFloat), p = block.p.to(at::kFloat);
+  const auto most = p.add(p.mul(block.error.expm1()));
+  const auto roundings = roundings_of_sums(model, block.seen);
+  const Weights w = weights(model, block);
+  const std::optional<Merge> merged = a.partial ? std::optional(merge(a, block)) : std::nullopt;
 
-  // sqrt(sum p (e^d - 1)^2) sqrt(var): V centred per dim, so that the subtraction below loses little.
-  const auto centre = values.mean(1, true);
-  const auto spread = values.sub(centre).to(at::kFloat);
-  const auto square = at::bmm(p, spread.mul(spread));
-  const auto offset = out.sub(centre).to(at::kFloat);
-  const auto variance = square.sub(offset.mul(offset)).clamp_min_(0).add_(square, 8 * kF32Unit);
-  auto logits = p.mul(grown).mul_(grown).sum(-1, true).sqrt_().mul(variance.sqrt()).div_(kept);
-
-  const auto mass = at::bmm(p, magnitude);  // sum p |v|
-  const double u_p = unit(a.p) / (1 + unit(a.p));
-  const auto tiny = block.sum.to(at::kFloat).reciprocal().mul_(std::ldexp(format(a.p).eta(), -a.p_offset));  // eta_p / (2^offset l)
-  at::Tensor cast;
-  if (format(a.p).eta() > 1e-30 || a.row_sum_rounded) {
-    const auto each = at::maximum(p.mul(u_p), tiny).masked_fill_(p.eq(0), 0);
-    cast = a.row_sum_rounded ? at::bmm(each, spread.abs()).add_(each.sum(-1, true).mul(offset.abs())) : at::bmm(each, magnitude);
-  } else {
-    cast = mass.mul(u_p).add_(tiny.mul(magnitude.sum(1, true)));
+  // T_n: what happens to the products alone
+  auto theta = both(growth(unit(a.pv_acc), roundings.add(a.product_roundings)), of_v.unit);
+  if (merged) theta = both(theta, both(both(unit(*a.partial), a.exp_rel), growth(unit(a.pv_acc), 1 + a.final_roundings)));
+  const auto theta_f32 = theta.to(at::kFloat);
+  auto products = most.mul(theta_f32);
+  auto once = a.row_sum_rounded ? at::zeros_like(most) : cast_error(a, most, block.sum);
+  if (merged) once.add_(merged->of_key.mul(block.error.exp()));
+  products.add_(once.mul_(theta_f32.add(1)));
+  const double eta = format(a.pv_acc).eta();
+  const auto tiny = most.sum(-1, true).mul_(of_v.eta).add_(roundings.mul(eta * (1 + a.product_roundings)).div(block.sum));
+  auto later = at::bmm(products, v.abs()).add_(tiny.mul(theta_f32.add(1))).div_(w.kept);
+  if (merged) {
+    const auto of_partials = roundings.add(a.final_roundings).mul_(eta).add_(format(*a.partial).eta());
+    later.add_(of_partials.mul(theta_f32.add(1)).mul(merged->of_key.sum(-1, true).add_(1)));
   }
 
-  const double u_pv = unit(a.pv_acc);
-  const double tiles = a.tile > 0 ? (model.keys + a.tile - 1) / a.tile : 1;
-  const double sums = (model.keys + a.product_roundings) * u_pv + tiles * (u_pv + a.exp_rel) + model.value_unit();
-  auto later = cast.add_(mass.mul(sums)).add_(out_size.mul(model.keys * model.sum_unit() + a.final_roundings * u_pv));
-  if (a.unscaled) later.add_(out_size.mul(unit(*a.unscaled))).add_(format(*a.unscaled).eta());
-  if (a.partial) later.add_(lse.to(at::kFloat).abs().mul_(2 * model.sum_unit()).add_(model.sum_unit() + unit(*a.partial)).mul(mass));
-  const auto flushed = p.masked_fill(p.div(p.amax(-1, true)).ge(std::exp(exp_floor(a))), 0).sum(-1, true);
-  later.add_(flushed.mul(magnitude.amax(1, true).add(out_size)));
+  // T_s, and the row sum's own error
+  auto bound = deviation(at::maximum(w.grown, w.lost), values, out).div_(w.kept).add_(later);
+  auto of_sum = roundings.mul(-std::log1p(-unit(a.sum_acc))).expm1_().to(at::kFloat);
+  if (merged) of_sum = of_sum.add(merged->common);
+  bound.mul_(of_sum.add(1)).add_(size.mul(of_sum));
 
-  const auto carried = block.error.amax(-1, true).exp_().div_(kept);
-  return logits.add_(later.mul_(carried)).mul_(kInflation).to(at::kDouble);
+  const double final = both(growth(unit(a.pv_acc), a.final_roundings), a.unscaled ? unit(*a.unscaled) : 0);
+  bound.add_(a.final_roundings * eta + (a.unscaled ? format(*a.unscaled).eta() : 0));
+  bound.add_(size.add(bound).mul_(final));
+  return bound.mul_(kInflation).masked_fill_(w.kept.eq(0), INFINITY);
 }
 
-at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const at::Tensor& lse) {
-  const auto grown = block.p.mul(block.error.to(block.p.scalar_type()).expm1()).sum(-1, true).log1p();
-  return grown.to(at::kDouble).mul_(kInflation).add_(lse.abs().mul(4 * model.sum_unit() + kF32Unit)).add_(model.keys * model.sum_unit());
+at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block) {
+  const Arithmetic& a = model.arithmetic;
+  const double u = unit(a.sum_acc);
+  const Weights w = weights(model, block);
+  auto bound = at::maximum(w.grown.sum(-1, true).log1p_(), w.kept.log().neg_());
+  if (a.partial) bound.add_(merge(a, block).common);
+  bound.add_(roundings_of_sums(model, block.seen).mul_(-std::log1p(-u)));
+  bound.add_(block.max.abs().add(block.sum.log()).mul_(4 * u)).add_(block.lse.abs().mul(kF32Unit)).add_(a.exp_rel + 4 * format(a.sum_acc).eta());
+  return bound.mul_(kInflation).to(at::kDouble);
 }
 
 at::Tensor rounded_bound(const BoundModel& model, const at::Tensor& bound, const at::Tensor& scaled_out) {
   const FloatFormat& f = format(model.out);
-  return bound.add(scaled_out.abs().add(bound).mul_(f.unit_roundoff())).add_(f.eta());
+  const double v_scaled = model.v_scaled ? format(model.arithmetic.pv_acc).eta() : 0;
+  return bound.add(scaled_out.abs().add(bound).mul_(f.unit_roundoff()).clamp_min_(f.eta())).add_(v_scaled);
 }
 
-at::Tensor one_hot_bound(const BoundModel& model, const at::Tensor& scaled_out, double largest_value) {
+at::Tensor one_hot_bound(const BoundModel& model, const at::Tensor& scaled_out, double largest_value, double loudest) {
   const Arithmetic& a = model.arithmetic;
   const FloatFormat& f = format(model.out);
-  // exp(0), the row sum of one term, the products with V and its scale; other keys are below exp(-104) each.
-  const double relative = 2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + model.value_unit() + (a.unscaled ? unit(*a.unscaled) : 0);
-  const double others = model.keys * std::exp(-104.0) * largest_value;
+  // exp(0), the row sum of one term, the products with V and its scale.
+  const double of_v = model.v_scaled && a.v_cast ? unit(*a.v_cast) : 0;
+  const double relative = 2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + of_v + (a.unscaled ? unit(*a.unscaled) : 0);
+  // Other keys are below exp(-104) each, but for the roundings of two scores.
+  const double rounded = (a.score_roundings + a.product_roundings) * unit(a.qk_acc) + (a.score ? unit(*a.score) : 0) + 2 * unit(a.sum_acc);
+  const double others = model.len_kv * std::exp(-104 + 2 * rounded * loudest) * largest_value;
   auto bound = at::empty_like(scaled_out);
   const double* value = scaled_out.const_data_ptr<double>();
   double* to = bound.mutable_data_ptr<double>();

@@ -5,6 +5,7 @@
 #include <ATen/ops/ones.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace attest {
 namespace {
@@ -74,6 +75,15 @@ at::Tensor score_factors(const Problem& p, const Call& call, int seq) {
     const double k_scale = p.scales_apply ? scale_at(call, Slot::KScale, seq, head) : 1;
     return p.softmax_scale * k_scale * scale_at(call, Slot::QScale, seq, head);
   });
+}
+
+bool rounds(const Call& call, Slot slot) {
+  if (!call.has(slot)) return false;
+  const TensorView view = call.view(slot);
+  int exponent = 0;
+  for (std::int64_t i = 0; i < element_count(view.shape); ++i)
+    if (std::frexp(std::abs(decode(view.dtype, load_code(view.dtype, view.data + static_cast<std::size_t>(i) * byte_size(view.dtype)))), &exponent) != 0.5) return true;
+  return false;
 }
 
 at::Tensor value_factors(const Problem& p, const Call& call, int seq) {

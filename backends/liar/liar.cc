@@ -1,5 +1,6 @@
 // The plug-in around kernel.h: what it claims, what it lies about beside the arithmetic, and how it goes down.
 #include "backends/liar/kernel.h"
+#include "backends/plugin_table.h"
 
 #include <unistd.h>
 
@@ -21,48 +22,6 @@ constexpr std::array<std::string_view, 30> kFaults{
     "touches_input",  "touches_cache",   "slot_off_by_one", "truncating_write", "wrong_dtype",       "wrong_shape",
     "wrong_kernel",   "accepts",         "wrong_message",   "refuses",          "declines",          "fails",
     "crash",          "exit",            "hang",            "eat_memory",       "rope_k_in_q_dtype", "garbles"};
-
-struct Plan : Call {
-  attest_tensor produced{};          // what it says it returned, under the faults about that
-  std::vector<std::byte> first_out;  // the output of the first launch
-};
-
-attest_status open(const attest_option*, size_t, void** context, attest_message*) {
-  *context = nullptr;
-  return ATTEST_OK;
-}
-
-void close(void*) {}
-
-attest_status describe(void*, attest_description* description) {
-  *description = {.version = "1", .about = "a right kernel in scalar binary64 that lies on request"};
-  return ATTEST_OK;
-}
-
-attest_status supports(void*, const attest_problem* problem, attest_message* message) {
-  const bool fnuz = problem->cache_dtype == ATTEST_FP8_E4M3FNUZ || problem->cache_dtype == ATTEST_FP8_E5M2FNUZ;
-  const std::string_view fault = problem->fault;
-  if (std::find(kFaults.begin(), kFaults.end(), fault) == kFaults.end())
-    return plugin::fail(ATTEST_UNSUPPORTED, message, "liar knows no fault '" + std::string(fault) + "'");
-  if (fnuz && fault == "wrong_message") return plugin::fail(ATTEST_REJECTED, message, "something is not right", "ValueError");
-  if (fnuz && fault != "accepts") return plugin::fail(ATTEST_REJECTED, message, "fnuz caches are not read here", "ValueError");
-  if (fault == "refuses") return plugin::fail(ATTEST_REJECTED, message, "not today", "ValueError");
-  if (fault == "declines") return plugin::fail(ATTEST_UNSUPPORTED, message, "declined on request");
-  return ATTEST_OK;
-}
-
-attest_status plan(void*, const attest_problem* problem, const attest_slots* slots, attest_plan** out, attest_message* message) {
-  return plugin::guarded(message, [&] {
-    auto* made = new Plan;
-    made->problem = *problem;
-    made->slots = *slots;
-    made->fault = problem->fault;
-    if (made->lies("frozen_length"))
-      for (int seq = 0; seq < problem->num_seqs; ++seq) made->frozen_len.push_back(plugin::integer(made->at(ATTEST_LEN_KV), seq));
-    *out = reinterpret_cast<attest_plan*>(made);
-    return ATTEST_OK;
-  });
-}
 
 [[noreturn]] void eat_memory() {
   for (;;) {
@@ -95,69 +54,93 @@ std::span<std::byte> storage_of(const attest_tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data), elements * byte_size(plugin::dtype_of(tensor))};
 }
 
-attest_status run(const void* args, attest_message* message) {
-  Plan& call = **static_cast<Plan* const*>(args);
+struct Kernel {
+  struct Plan : Call {
+    attest_tensor produced{};          // what it says it returned, under the faults about that
+    std::vector<std::byte> first_out;  // the output of the first launch
+
+    attest_status run(attest_message* message);
+    attest_result result();
+    void tamper();
+  };
+
+  static attest_status open(const plugin::Options&, std::unique_ptr<Kernel>& made, attest_message*) {
+    made = std::make_unique<Kernel>();
+    return ATTEST_OK;
+  }
+
+  attest_description describe() const {
+    return {.version = "1", .about = "a right kernel in scalar binary64 that lies on request"};
+  }
+
+  attest_status supports(const attest_problem& problem, attest_message* message) const;
+  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made, attest_message*) {
+    made = std::make_unique<Plan>();
+    made->problem = problem;
+    made->slots = slots;
+    made->fault = problem.fault;
+    if (made->lies("frozen_length"))
+      for (int seq = 0; seq < problem.num_seqs; ++seq) made->frozen_len.push_back(plugin::integer(made->at(ATTEST_LEN_KV), seq));
+    return ATTEST_OK;
+  }
+};
+
+attest_status Kernel::supports(const attest_problem& problem, attest_message* message) const {
+  const bool fnuz = problem.cache_dtype == ATTEST_FP8_E4M3FNUZ || problem.cache_dtype == ATTEST_FP8_E5M2FNUZ;
+  const std::string_view fault = problem.fault;
+  if (std::find(kFaults.begin(), kFaults.end(), fault) == kFaults.end())
+    return plugin::fail(ATTEST_UNSUPPORTED, message, "liar knows no fault '" + std::string(fault) + "'");
+  if (fnuz && fault == "wrong_message") return plugin::fail(ATTEST_REJECTED, message, "something is not right", "ValueError");
+  if (fnuz && fault != "accepts") return plugin::fail(ATTEST_REJECTED, message, "fnuz caches are not read here", "ValueError");
+  if (fault == "refuses") return plugin::fail(ATTEST_REJECTED, message, "not today", "ValueError");
+  if (fault == "declines") return plugin::fail(ATTEST_UNSUPPORTED, message, "declined on request");
+  return ATTEST_OK;
+}
+
+attest_status Kernel::Plan::run(attest_message* message) {
   std::puts("a kernel may print what it likes");
-  go_down(call);
-  if (call.lies("fails")) return plugin::fail(ATTEST_ERROR, message, "failed on request", "RuntimeError");
-  switch (call.problem.op) {
-    case ATTEST_OP_ROPE: rotate(call); break;
-    case ATTEST_OP_WRITE: write(call); break;
-    case ATTEST_OP_WRITE_ATTEND: write(call); attend(call); break;
-    default: attend(call); break;
-  }
-  if (call.lies("writes_past_end")) *(storage_of(call.at(ATTEST_OUT)).data() + storage_of(call.at(ATTEST_OUT)).size()) ^= std::byte{1};
-  if (call.lies("touches_input")) storage_of(call.at(ATTEST_Q))[0] ^= std::byte{1};
-  if (call.lies("touches_cache")) storage_of(call.at(ATTEST_V_CACHE))[0] ^= std::byte{1};
-  if (call.lies("stale_rows")) {
-    const auto out = storage_of(call.at(ATTEST_OUT));
-    if (call.launches == 0) call.first_out.assign(out.begin(), out.end());
-    else std::copy(call.first_out.begin(), call.first_out.end(), out.begin());
-  }
-  ++call.launches;
+  go_down(*this);
+  if (lies("fails")) return plugin::fail(ATTEST_ERROR, message, "failed on request", "RuntimeError");
+  if (problem.op == ATTEST_OP_ROPE) rotate(*this);
+  if (problem.op == ATTEST_OP_WRITE || problem.op == ATTEST_OP_WRITE_ATTEND) write(*this);
+  if (problem.op == ATTEST_OP_ATTEND || problem.op == ATTEST_OP_WRITE_ATTEND) attend(*this);
+  tamper();
+  ++launches;
   return ATTEST_OK;
 }
 
-attest_status launch(attest_plan* plan, attest_stream* stream, attest_message* message) {
-  return stream->enqueue(stream, run, &plan, sizeof plan, message);
+void Kernel::Plan::tamper() {
+  if (lies("writes_past_end")) *(storage_of(at(ATTEST_OUT)).data() + storage_of(at(ATTEST_OUT)).size()) ^= std::byte{1};
+  if (lies("touches_input")) storage_of(at(ATTEST_Q))[0] ^= std::byte{1};
+  if (lies("touches_cache")) storage_of(at(ATTEST_V_CACHE))[0] ^= std::byte{1};
+  if (lies("stale_rows")) {
+    const auto out = storage_of(at(ATTEST_OUT));
+    if (launches == 0) first_out.assign(out.begin(), out.end());
+    else std::copy(first_out.begin(), first_out.end(), out.begin());
+  }
 }
 
-attest_status result(attest_plan* plan, attest_result* out) {
-  auto& call = *reinterpret_cast<Plan*>(plan);
-  *out = {};
-  out->ran = call.lies("wrong_kernel") ? "another" : "liar";
-  const bool rope = call.problem.op == ATTEST_OP_ROPE;
-  const attest_slot slot = rope ? ATTEST_K_OUT : ATTEST_OUT;
-  if (!call.has(slot)) return ATTEST_OK;
-  call.produced = call.at(slot);
-  if (call.lies("wrong_dtype")) call.produced.dtype = ATTEST_F64;
-  if (call.lies("rope_k_in_q_dtype")) call.produced.dtype = call.at(ATTEST_Q).dtype;
-  if (call.lies("wrong_shape")) call.produced.shape[2] += 1;
-  out->produced[slot] = &call.produced;
-  return ATTEST_OK;
+attest_result Kernel::Plan::result() {
+  attest_result result{.ran = lies("wrong_kernel") ? "another" : "liar", .produced = {}};
+  const attest_slot slot = problem.op == ATTEST_OP_ROPE ? ATTEST_K_OUT : ATTEST_OUT;
+  if (!has(slot)) return result;
+  produced = at(slot);
+  if (lies("wrong_dtype")) produced.dtype = ATTEST_F64;
+  if (lies("rope_k_in_q_dtype")) produced.dtype = at(ATTEST_Q).dtype;
+  if (lies("wrong_shape")) produced.shape[2] += 1;
+  result.produced[slot] = &produced;
+  return result;
 }
-
-void free_plan(attest_plan* plan) { delete reinterpret_cast<Plan*>(plan); }
 
 int64_t cache_index(void*, const attest_problem* problem, int32_t cache, int64_t page, int64_t slot, int64_t head, int64_t dim) {
   return rotated_index(*problem, cache == ATTEST_K_CACHE ? problem->dim : problem->dim_v, page, slot, head, dim);
 }
 
-constexpr attest_backend kBackend{
-    .abi_version = ATTEST_ABI_VERSION,
-    .struct_size = sizeof(attest_backend),
-    .open = open,
-    .close = close,
-    .describe = describe,
-    .supports = supports,
-    .plan = plan,
-    .launch = launch,
-    .result = result,
-    .free_plan = free_plan,
-    .workspace_bytes = nullptr,
-    .cache_index = cache_index,
-    .decode_row = nullptr,
-};
+constexpr attest_backend kBackend = [] {
+  attest_backend table = plugin::kTable<Kernel>;
+  table.cache_index = cache_index;
+  return table;
+}();
 
 }  // namespace
 }  // namespace attest::liar

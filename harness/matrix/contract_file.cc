@@ -208,8 +208,9 @@ void ContractBook::add(Contract contract) {
   const auto taken = [&](const std::string& name) { throw UsageError(fmt::format("{}: backend '{}' has a contract already, in {}", contract.file, name, find(name).file)); };
   if (!unknown(contract.backend)) taken(contract.backend);
   for (const auto& alias : contract.aliases) {
-    const auto [old, fresh] = aliases_.try_emplace(alias, contract.backend);
-    if (contracts_.contains(alias) || (!fresh && old->second != contract.backend)) taken(alias);
+    const auto old = aliases_.find(alias);
+    if (contracts_.contains(alias) || (old != aliases_.end() && old->second != contract.backend)) taken(alias);
+    aliases_[alias] = contract.backend;
   }
   const std::string name = contract.backend;
   contracts_.emplace(name, std::move(contract));

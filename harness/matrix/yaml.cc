@@ -75,6 +75,7 @@ void YamlFile::each(const YAML::Node& mapping, const std::vector<std::string>& k
   for (const Entry& entry : entries) {
     if (!known.empty() && std::find(known.begin(), known.end(), entry.key) == known.end())
       fail(entry.key_node, fmt::format("key '{}' is unknown{}", entry.key, suggestion(entry.key, known)));
+    if (entry.value.IsNull()) fail(entry.key_node, fmt::format("key '{}' has no value", entry.key));
     visit(entry.key, entry.key_node, entry.value);
   }
 }

@@ -15,6 +15,7 @@ namespace {
 
 using test::make;
 using test::naive_row;
+using test::put;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -59,20 +60,16 @@ TEST(Attention, AgreesOverDtypesHeadsTablesAndProbes) {
 TEST(Attention, ByHandTwoKeys) {
   // One query (2, 0) against keys (1, 0) and (0, 5), d = 2, V = 10 and 30: scores 2/sqrt(2) and 0,
   // weights e^1.41421 = 4.11325 and 1, output (10 * 4.11325 + 30) / 5.11325.
-  auto made = make("decode/test/q=f64/kv=auto/h=1:1/d=2/dv=1/page=4/seq=1x2#1");
-  const auto put = [&](Slot slot, std::initializer_list<std::int64_t> at, double value) {
-    const TensorView view = made.call.view(slot);
-    store_code(view.dtype, view.data + view.offset(at) * 8, encode(view.dtype, value));
-  };
+  const auto made = make("decode/test/q=f64/kv=auto/h=1:1/d=2/dv=1/page=4/seq=1x2#1");
   const auto page = made.call.view(Slot::PageTable).integer({0, 0});
-  put(Slot::Q, {0, 0, 0}, 2);
-  put(Slot::Q, {0, 0, 1}, 0);
-  put(Slot::KCache, {page, 0, 0, 0}, 1);
-  put(Slot::KCache, {page, 0, 0, 1}, 0);
-  put(Slot::KCache, {page, 1, 0, 0}, 0);
-  put(Slot::KCache, {page, 1, 0, 1}, 5);
-  put(Slot::VCache, {page, 0, 0, 0}, 10);
-  put(Slot::VCache, {page, 1, 0, 0}, 30);
+  put(made.call, Slot::Q, {0, 0, 0}, 2);
+  put(made.call, Slot::Q, {0, 0, 1}, 0);
+  put(made.call, Slot::KCache, {page, 0, 0, 0}, 1);
+  put(made.call, Slot::KCache, {page, 0, 0, 1}, 0);
+  put(made.call, Slot::KCache, {page, 1, 0, 0}, 0);
+  put(made.call, Slot::KCache, {page, 1, 0, 1}, 5);
+  put(made.call, Slot::VCache, {page, 0, 0, 0}, 10);
+  put(made.call, Slot::VCache, {page, 1, 0, 0}, 30);
   const Expected got = attend(made.problem, made.call, exact(), {});
   const double e = std::exp(std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(got.out.value[0], (10 * e + 30) / (e + 1));
@@ -141,11 +138,10 @@ TEST(Attention, SpecialValuesReachTheRowsThatSeeThem) {
 }
 
 TEST(Attention, HiddenSpecialValuesDoNot) {
-  auto made = make("prefill/test/q=f32/kv=f32/h=1:1/d=4/page=16/seq=3x3#2");
+  const auto made = make("prefill/test/q=f32/kv=f32/h=1:1/d=4/page=16/seq=3x3#2");
   const auto page = made.call.view(Slot::PageTable).integer({0, 0});
-  const TensorView v = made.call.view(Slot::VCache), k = made.call.view(Slot::KCache);
-  store_code(DType::F32, v.data + v.offset({page, 2, 0, 0}) * 4, encode(DType::F32, kNan));  // only row 2 sees key 2
-  store_code(DType::F32, k.data + k.offset({page, 2, 0, 0}) * 4, encode(DType::F32, 1e30));
+  put(made.call, Slot::VCache, {page, 2, 0, 0}, kNan);  // only row 2 sees key 2
+  put(made.call, Slot::KCache, {page, 2, 0, 0}, 1e30);
   const Expected got = attend(made.problem, made.call, exact(), {});
   for (int dim = 0; dim < 4; ++dim) {
     EXPECT_TRUE(std::isfinite(got.out.value[got.out.index(0, 0, dim)]));
