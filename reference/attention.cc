@@ -81,12 +81,13 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   softmax.max = block.max;
   softmax.lse = result.lse;
   softmax.seen = block.seen;
+  const Weights range = weigh(model, softmax);
   if (one_hot) {
     result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>(), block.max.abs().max().item<double>());
   } else {
-    result.bound = rounded_bound(model, output_bound(model, softmax, finite, out).mul_(s.v_factor.abs()), result.out);
+    result.bound = rounded_bound(model, output_bound(model, softmax, range, finite, out).mul_(s.v_factor.abs()), result.out);
   }
-  result.lse_bound = lse_bound(model, softmax).masked_fill_(empty, 0);
+  result.lse_bound = lse_bound(model, softmax, range).masked_fill_(empty, 0);
   result.lse.masked_fill_(empty, -INFINITY);
   if (special) result.out = spread_specials(s.hidden, s.v, result.out);
   return result;
@@ -134,7 +135,7 @@ Block keyless_block(const Problem& p, const BoundModel& model, std::int64_t rows
   if (!sink.defined()) return {zeros, zeros, none.sub(INFINITY), none};
   const auto seen = none.narrow(0, 0, 1);
   const SoftmaxBlock alone{.p = none.add(1), .sum = none.add(1), .max = sink, .lse = sink, .error = sink_errors(model, sink, sink, seen), .seen = seen};
-  return {zeros, zeros, sink, lse_bound(model, alone)};
+  return {zeros, zeros, sink, lse_bound(model, alone, weigh(model, alone))};
 }
 
 }  // namespace

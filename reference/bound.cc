@@ -59,31 +59,10 @@ at::Tensor exponent_errors(const BoundModel& model, const at::Tensor& error, con
   return arguments.add_(error).add_(rescales(model, seen).add_(1).mul_(-std::log1p(-a.exp_rel))).mul_(kInflation).clamp_max_(kWorstError);
 }
 
-// How much more and how much less than p_j a key may weigh, both before they are divided by their sum.
-struct Weights {
-  at::Tensor grown, lost;  // [b, r, n]
-  at::Tensor kept;         // [b, r, 1]: 1 - sum lost
-};
-
 // E(x) = min(x, max(u x, eta / (2^offset l)))
 at::Tensor cast_error(const Arithmetic& a, const at::Tensor& x, const at::Tensor& sum) {
   const auto tiny = sum.to(at::kFloat).reciprocal().mul_(std::ldexp(format(a.p).eta(), -a.p_offset));
   return at::minimum(x, at::maximum(x.mul(unit(a.p) / (1 + unit(a.p))), tiny));
-}
-
-Weights weights(const BoundModel& model, const SoftmaxBlock& block) {
-  const Arithmetic& a = model.arithmetic;
-  const auto p = block.p.to(at::kFloat);
-  Weights w{p.mul(block.error.expm1()), p.mul(block.error.neg().expm1_().neg_()), {}};
-  const auto reached = p.mul(block.sum.to(at::kFloat)).mul_(block.error.neg().sub_(block.error.amax(-1, true)).exp_());
-  w.lost = at::where(reached.lt(std::exp(exp_floor(a))), p, w.lost);
-  if (a.row_sum_rounded) {
-    w.grown.add_(cast_error(a, p.add(w.grown), block.sum));
-    w.lost.add_(cast_error(a, p.sub(w.lost), block.sum));
-  }
-  w.kept = w.lost.sum(-1, true).neg_().add_(1);
-  w.kept = w.kept.masked_fill(w.kept.lt(kLeastKept), 0);
-  return w;
 }
 
 // sum_j w_j |v_j - o|, f64: a key that carries nearly all the weight has v_j - o nearly 0. No product of matrices gives
@@ -158,13 +137,27 @@ at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at
   return exponent_errors(model, at::zeros_like(size), size, max, seen);
 }
 
-at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const at::Tensor& values, const at::Tensor& out) {
+Weights weigh(const BoundModel& model, const SoftmaxBlock& block) {
+  const Arithmetic& a = model.arithmetic;
+  const auto p = block.p.to(at::kFloat);
+  Weights w{p.mul(block.error.expm1()), p.mul(block.error.neg().expm1_().neg_()), {}};
+  const auto reached = p.mul(block.sum.to(at::kFloat)).mul_(block.error.neg().sub_(block.error.amax(-1, true)).exp_());
+  w.lost = at::where(reached.lt(std::exp(exp_floor(a))), p, w.lost);
+  if (a.row_sum_rounded) {
+    w.grown.add_(cast_error(a, p.add(w.grown), block.sum));
+    w.lost.add_(cast_error(a, p.sub(w.lost), block.sum));
+  }
+  w.kept = w.lost.sum(-1, true).neg_().add_(1);
+  w.kept = w.kept.masked_fill(w.kept.lt(kLeastKept), 0);
+  return w;
+}
+
+at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w, const at::Tensor& values, const at::Tensor& out) {
   const Arithmetic& a = model.arithmetic;
   const Cast of_v = cast_of(a.v_cast, model.cache, model.v_scaled);
-  const auto v = values.to(at::kFloat), size = out.abs().to(at::kFloat), p = block.p.to(at::kFloat);
-  const auto most = p.add(p.mul(block.error.expm1()));
+  const auto v = values.to(at::kFloat), size = out.abs().to(at::kFloat);
   const auto roundings = roundings_of_sums(model, block.seen);
-  const Weights w = weights(model, block);
+  const auto most = block.p.to(at::kFloat).add(w.grown);
   const std::optional<Merge> merged = a.partial ? std::optional(merge(a, block)) : std::nullopt;
 
   // T_n: what happens to the products alone
@@ -195,10 +188,9 @@ at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, cons
   return bound.mul_(kInflation).masked_fill_(w.kept.eq(0), INFINITY);
 }
 
-at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block) {
+at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w) {
   const Arithmetic& a = model.arithmetic;
   const double u = unit(a.sum_acc);
-  const Weights w = weights(model, block);
   auto bound = at::maximum(w.grown.sum(-1, true).log1p_(), w.kept.log().neg_());
   if (a.partial) bound.add_(merge(a, block).common);
   bound.add_(roundings_of_sums(model, block.seen).mul_(-std::log1p(-u)));

@@ -58,14 +58,21 @@ struct SoftmaxBlock {
   at::Tensor seen;   // f64 [1, r, 1]
 };
 
+// How much more and how much less than p_j a key may weigh, before the weights are divided by their sum. f32.
+struct Weights {
+  at::Tensor grown, lost;  // [b, r, n (+1)]
+  at::Tensor kept;         // [b, r, 1]: 1 - sum lost, 0 where so little is sure that there is no bound
+};
+
 at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block);
 at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at::Tensor& max, const at::Tensor& seen);
+Weights weigh(const BoundModel& model, const SoftmaxBlock& block);
 
 // f64 [b, r, dim_v]: the bound of o in units before v_scale; `values` [b, n (+1), dim_v] finite, `out` [b, r, dim_v].
-at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const at::Tensor& values, const at::Tensor& out);
+at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& weights, const at::Tensor& values, const at::Tensor& out);
 
 // f64 [b, r, 1]
-at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block);
+at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& weights);
 
 // Adds the output's own rounding: f64 [b, r, dim_v]; both arguments in units of the output.
 at::Tensor rounded_bound(const BoundModel& model, const at::Tensor& bound, const at::Tensor& scaled_out);

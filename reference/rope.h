@@ -12,8 +12,8 @@
 
 namespace attest {
 
-// Expected::out is q's result, Expected::k_out k's; the bound is three roundings of the declared format and one of the
-// output's, per element.
+// Expected::out is q's result, Expected::k_out k's; the bound is three roundings of the declared format (cosine or sine,
+// product, sum) and one of the output's, per element.
 Expected rotate(const Problem& problem, const Call& call, const Arithmetic& arithmetic);
 
 }  // namespace attest

@@ -47,9 +47,7 @@ template <typename Error, typename Run>
 std::string message_of(const Run& run) {
   try {
     run();
-  } catch (const Error& error) {
-    return error.what();
-  }
+  } catch (const Error& error) { return error.what(); }
   return "";
 }
 

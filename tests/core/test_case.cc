@@ -37,7 +37,8 @@ std::vector<Mask> masks() {
 
 using Visible = std::function<KeyRange(const Mask&, const Sequence&, int)>;
 
-// How many (mask, sequence, row, key) `visible` gets wrong, over all lengths up to 11, len_q > len_kv and empty ones among them.
+// How many (mask, sequence, row, key) `visible` gets wrong, over all lengths up to 11, len_q > len_kv and empty ones
+// among them.
 int mistakes(const Visible& visible) {
   int wrong = 0;
   for (const Mask& mask : masks())
@@ -59,11 +60,19 @@ int mistakes(const Visible& visible) {
 TEST(VisibleKeys, AgreeWithTheDefinition) { EXPECT_EQ(mistakes(visible_keys), 0); }
 
 TEST(VisibleKeys, TheCheckCatchesWrongMasks) {
-  EXPECT_GT(mistakes([](const Mask& m, const Sequence& s, int row) { return visible_keys(m, {s.len_kv, s.len_kv}, row); }), 0) << "top-left causal";
-  EXPECT_GT(mistakes([](const Mask& m, const Sequence& s, int row) { return visible_keys(m, s, row + 1); }), 0) << "one too far";
-  EXPECT_GT(mistakes([](Mask m, const Sequence& s, int row) { return m.right = 0, visible_keys(m, s, row); }), 0) << "right side taken as causal";
-  EXPECT_GT(mistakes([](Mask m, const Sequence& s, int row) { return ++m.left, visible_keys(m, s, row); }), 0) << "a window one wider";
-  EXPECT_GT(mistakes([](Mask m, const Sequence& s, int row) { return ++m.chunk, visible_keys(m, s, row); }), 0) << "a chunk one longer";
+  EXPECT_GT(mistakes([](const Mask& m, const Sequence& s, int row) {
+              return visible_keys(m, {s.len_kv, s.len_kv}, row);
+            }),
+            0)
+      << "top-left causal";
+  EXPECT_GT(mistakes([](const Mask& m, const Sequence& s, int row) { return visible_keys(m, s, row + 1); }), 0)
+      << "one too far";
+  EXPECT_GT(mistakes([](Mask m, const Sequence& s, int row) { return m.right = 0, visible_keys(m, s, row); }), 0)
+      << "right side taken as causal";
+  EXPECT_GT(mistakes([](Mask m, const Sequence& s, int row) { return ++m.left, visible_keys(m, s, row); }), 0)
+      << "a window one wider";
+  EXPECT_GT(mistakes([](Mask m, const Sequence& s, int row) { return ++m.chunk, visible_keys(m, s, row); }), 0)
+      << "a chunk one longer";
   EXPECT_GT(mistakes([](const Mask& m, const Sequence& s, int row) {
               KeyRange range = visible_keys(m, s, row);
               range.end = std::max(range.end, range.begin + 1);
@@ -85,11 +94,25 @@ TEST(VisibleKeys, LargestNumbers) {
 }
 
 TEST(CaseValues, OfKeysAndDerivedOnes) {
-  const Case c{.phase = Phase::Mixed, .backend = "fa3", .q = DType::BF16, .k = DType::F16, .kv = "fp8", .heads_q = 14, .heads_kv = 2, .dim = 96, .dim_v = 64, .seq = {{3, 50}, {1, 70}, {7, 9}}};
+  const Case c{.phase = Phase::Mixed,
+               .backend = "fa3",
+               .q = DType::BF16,
+               .k = DType::F16,
+               .kv = "fp8",
+               .heads_q = 14,
+               .heads_kv = 2,
+               .dim = 96,
+               .dim_v = 64,
+               .seq = {{3, 50}, {1, 70}, {7, 9}}};
   const std::vector<std::pair<std::string, std::string>> rows{
-      {"phase", "mixed"}, {"backend", "fa3"}, {"group", "7"},        {"heads_q", "14"},   {"heads_kv", "2"},   {"dim_v", "64"},       {"k_dtype", "f16"},    {"v_dtype", "bf16"},
-      {"cache", "fp8_e4m3"}, {"num_seqs", "3"}, {"min_len_q", "1"},  {"max_len_q", "7"},  {"min_len_kv", "9"}, {"max_len_kv", "70"},  {"rotary_dim", "96"},  {"kv", "fp8"},
-      {"h", "14:2"},      {"dv", "64"},       {"k", "f16"},          {"v", "same"},       {"seq", "3x50,1x70,7x9"}, {"mask", "causal"}, {"sink", "none"},     {"in", "gauss"}};
+      {"phase", "mixed"},  {"backend", "fa3"},   {"group", "7"},
+      {"heads_q", "14"},   {"heads_kv", "2"},    {"dim_v", "64"},
+      {"k_dtype", "f16"},  {"v_dtype", "bf16"},  {"cache", "fp8_e4m3"},
+      {"num_seqs", "3"},   {"min_len_q", "1"},   {"max_len_q", "7"},
+      {"min_len_kv", "9"}, {"max_len_kv", "70"}, {"rotary_dim", "96"},
+      {"kv", "fp8"},       {"h", "14:2"},        {"dv", "64"},
+      {"k", "f16"},        {"v", "same"},        {"seq", "3x50,1x70,7x9"},
+      {"mask", "causal"},  {"sink", "none"},     {"in", "gauss"}};
   for (const auto& [key, value] : rows) EXPECT_EQ(case_value(c, key), value) << key;
   EXPECT_EQ(case_value(c, "heads"), std::nullopt);
   EXPECT_EQ(case_value({.seq = {{1, 1}}, .rot = 32}, "rotary_dim"), "32");
@@ -113,6 +136,24 @@ TEST(CaseValues, EveryNameHasOne) {
   EXPECT_EQ(parse_phase("decoding"), std::nullopt);
 }
 
+TEST(CaseKeys, ReadingAValueForgetsTheOneBefore) {
+  Case c{.backend = "b", .k = DType::F16, .dim_v = 64, .seq = {{1, 1}, {1, 2}}};
+  const auto read = [&](const char* key, const char* value) {
+    EXPECT_EQ(find_case_key(key)->parse(c, value), std::nullopt);
+  };
+  for (const auto& [key, value] : {std::pair{"k", "same"},
+                                   {"dv", "same"},
+                                   {"seq", "1x1"},
+                                   {"in", "file:dir"},
+                                   {"in", "mass"},
+                                   {"mask", "window:8,0"},
+                                   {"mask", "full"},
+                                   {"fault", "f"},
+                                   {"fault", "none"}})
+    read(key, value);
+  EXPECT_EQ(c, (Case{.backend = "b", .seq = {{1, 1}}, .mask = {.kind = Mask::Kind::Full}, .probe = Probe::Mass}));
+}
+
 TEST(Case, SelectCodesTellAllPositionsApart) {
   for (int len = 1; len <= 300; ++len) {
     const int bits = select_code_bits({{1, 1}, {1, len}, {1, 2}});
@@ -123,14 +164,30 @@ TEST(Case, SelectCodesTellAllPositionsApart) {
 }
 
 Contract plain_contract() {
-  Contract contract{.backend = "b", .aliases = {}, .file = "b.yaml", .about = "", .plugin = "", .options = {}, .ops = {{Phase::Decode, Op::Attend}, {Phase::Mixed, Op::WriteAttend}}};
+  Contract contract{.backend = "b",
+                    .aliases = {},
+                    .file = "b.yaml",
+                    .about = "",
+                    .plugin = "",
+                    .options = {},
+                    .ops = {{Phase::Decode, Op::Attend}, {Phase::Mixed, Op::WriteAttend}}};
   const std::vector<CacheAxis> axes{CacheAxis::Page, CacheAxis::Slot, CacheAxis::Head, CacheAxis::Dim};
   contract.layouts[Strides::Dense] = {.k = {axes, axes, axes}, .v = {axes, axes, axes}};
   return contract;
 }
 
 TEST(Problem, NumbersOfACase) {
-  const Case c{.phase = Phase::Mixed, .backend = "b", .q = DType::F16, .v = DType::F32, .kv = "fp8_e5m2", .heads_q = 6, .heads_kv = 2, .dim = 64, .dim_v = 32, .page = 16, .seq = {{2, 33}, {1, 0}, {4, 16}}};
+  const Case c{.phase = Phase::Mixed,
+               .backend = "b",
+               .q = DType::F16,
+               .v = DType::F32,
+               .kv = "fp8_e5m2",
+               .heads_q = 6,
+               .heads_kv = 2,
+               .dim = 64,
+               .dim_v = 32,
+               .page = 16,
+               .seq = {{2, 33}, {1, 0}, {4, 16}}};
   const Problem p = make_problem(c, plain_contract());
   EXPECT_EQ(p.op, Op::WriteAttend);
   EXPECT_EQ(p.cache, DType::E5M2);
@@ -143,7 +200,7 @@ TEST(Problem, NumbersOfACase) {
   EXPECT_EQ(p.max_len_q, 4);
   EXPECT_EQ(p.max_len_kv, 33);
   EXPECT_EQ(p.pages_per_seq, 4) << "three pages and an entry that no sequence uses";
-  EXPECT_GT(p.num_pages, 3 + 0 + 1) << "the pool has pages that no sequence owns";
+  EXPECT_EQ(p.num_pages, 3 + 0 + 1 + 3) << "the pool has pages that no sequence owns";
   EXPECT_EQ(p.first_row(0), 0);
   EXPECT_EQ(p.first_row(1), 2);
   EXPECT_EQ(p.first_row(2), 3);
@@ -164,7 +221,9 @@ TEST(Problem, TheOutputsDtypeIsTheCasesThenTheContractsThenQs) {
 
 TEST(Problem, ScalesMayBeInertWhereTheCacheIsNotQuantised) {
   Contract contract = plain_contract();
-  const auto applies = [&](const char* kv) { return make_problem({.backend = "b", .kv = kv, .seq = {{1, 5}}}, contract).scales_apply; };
+  const auto applies = [&](const char* kv) {
+    return make_problem({.backend = "b", .kv = kv, .seq = {{1, 5}}}, contract).scales_apply;
+  };
   EXPECT_TRUE(applies("bf16"));
   contract.rules = {{.when = {}, .claims = {{.field = "scales", .value = "quantised_only", .source = "s"}}}};
   EXPECT_FALSE(applies("bf16"));
@@ -178,7 +237,9 @@ TEST(Problem, ALayoutIsNeededForTheStrides) {
   const Case c{.backend = "b", .seq = {{1, 5}}, .strides = Strides::Fused};
   const auto message = test::message_of<UsageError>([&] { make_problem(c, contract); });
   EXPECT_EQ(message, "b.yaml: no layout for the strides of " + token(c));
-  EXPECT_NO_THROW(make_problem({.phase = Phase::Rope, .backend = "b", .seq = {{1, 5}}, .strides = Strides::Fused}, contract)) << "rope has no cache";
+  EXPECT_NO_THROW(
+      make_problem({.phase = Phase::Rope, .backend = "b", .seq = {{1, 5}}, .strides = Strides::Fused}, contract))
+      << "rope has no cache";
 }
 
 TEST(Problem, WidensForAnotherCasesLengths) {

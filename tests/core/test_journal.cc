@@ -20,7 +20,15 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 const std::string kHostile = "\"quoted\" \\ / \n\r\t \x01\x1f\x7f ü 漢 {\"token\":\"x\"} ]]> </script> 'a' \u2028";
 
 JournalHeader header(const std::string& fingerprint = "f1") {
-  return {.attest = "0.1.0", .fingerprint = fingerprint, .program = "ci/attest", .options = "--plugin './my lib.so'", .command = kHostile, .reference = "f32", .shard = "2/3", .cases = 640, .environment = {{"cpu", kHostile}, {kHostile, ""}}};
+  return {.attest = "0.1.0",
+          .fingerprint = fingerprint,
+          .program = "ci/attest",
+          .options = "--plugin './my lib.so'",
+          .command = kHostile,
+          .reference = "f32",
+          .shard = "2/3",
+          .cases = 640,
+          .environment = {{"cpu", kHostile}, {kHostile, ""}}};
 }
 
 Verdict full() {
@@ -76,8 +84,10 @@ TEST(Journal, EveryFieldComesBack) {
     v.ratio = v.lse_ratio = v.worst->expected = v.worst->actual = v.worst->bound = odd;
     verdicts.push_back(v);
   }
-  for (int i = 0; i <= static_cast<int>(Outcome::Infra); ++i) verdicts.push_back({.token = "o" + std::to_string(i), .outcome = static_cast<Outcome>(i)});
-  for (int i = 0; i <= static_cast<int>(FailKind::Error); ++i) verdicts.push_back({.token = "k" + std::to_string(i), .outcome = Outcome::Fail, .kind = static_cast<FailKind>(i)});
+  for (int i = 0; i <= static_cast<int>(Outcome::Infra); ++i)
+    verdicts.push_back({.token = "o" + std::to_string(i), .outcome = static_cast<Outcome>(i)});
+  for (int i = 0; i <= static_cast<int>(FailKind::Error); ++i)
+    verdicts.push_back({.token = "k" + std::to_string(i), .outcome = Outcome::Fail, .kind = static_cast<FailKind>(i)});
   const BackendRecord backend{kHostile, "1.0", kHostile};
   {
     Journal journal(path, header());
@@ -139,8 +149,10 @@ TEST(Journal, ATornLastLineIsLeftOut) {
 
 TEST(Journal, ResumeDropsTheTornLineAndGoesOn) {
   const TempFolder folder;
-  const std::string whole = to_json_line(header()) + "\n" + to_json_line(Verdict{.token = "a", .message = "kept"}) + "\n";
-  const std::vector<std::string> cut{"", "{", "{\"token\":\"b\",\"outcome\":\"PASS\"}", "{\"token\":\"" + std::string(5000, 'x')};
+  const std::string whole =
+      to_json_line(header()) + "\n" + to_json_line(Verdict{.token = "a", .message = "kept"}) + "\n";
+  const std::vector<std::string> cut{"", "{", "{\"token\":\"b\",\"outcome\":\"PASS\"}",
+                                     "{\"token\":\"" + std::string(5000, 'x')};
   for (const auto& torn : cut) {
     const auto path = folder.write("j", whole + torn);
     JournalHeader now = header();
@@ -151,7 +163,8 @@ TEST(Journal, ResumeDropsTheTornLineAndGoesOn) {
       Journal moved = std::move(journal);
       moved.append(BackendRecord{"b", "1", ""});
     }
-    EXPECT_EQ(read_file(path), whole + to_json_line(Verdict{.token = "c"}) + "\n" + to_json_line(BackendRecord{"b", "1", ""}) + "\n");
+    EXPECT_EQ(read_file(path),
+              whole + to_json_line(Verdict{.token = "c"}) + "\n" + to_json_line(BackendRecord{"b", "1", ""}) + "\n");
   }
 }
 
@@ -160,17 +173,24 @@ TEST(Journal, ResumeRefusesAnotherRun) {
   const std::string before = to_json_line(header("old")) + "\n{\"torn";
   const auto path = folder.write("j", before);
   EXPECT_EQ(message_of<UsageError>([&] { Journal::resume(path, header("new")); }),
-            path + ": the journal is of another run (fingerprint old, now new): cases, contracts, waivers or the program changed; start a new one without --resume");
+            path +
+                ": the journal is of another run (fingerprint old, now new): cases, contracts, waivers or the program "
+                "changed; start a new one without --resume");
   EXPECT_EQ(read_file(path), before) << "and leaves the file as it is";
-  EXPECT_EQ(message_of<UsageError>([&] { Journal::resume(folder.path("none"), header()); }), folder.path("none") + ": can't read the journal: No such file or directory");
+  EXPECT_EQ(message_of<UsageError>([&] { Journal::resume(folder.path("none"), header()); }),
+            folder.path("none") + ": can't read the journal: No such file or directory");
 }
 
 TEST(Journal, ShardsMergeAndTheLastRecordWins) {
   const TempFolder folder;
   const auto line = [](const Verdict& v) { return to_json_line(v) + "\n"; };
-  const std::string backend = to_json_line(BackendRecord{"b", "1", "x"}) + "\n", newer = to_json_line(BackendRecord{"b", "2", "x"}) + "\n";
-  const std::string first = to_json_line(header()) + "\n" + backend + line({.token = "a", .outcome = Outcome::Crash}) + line({.token = "b", .outcome = Outcome::Pass});
-  const std::string second = to_json_line(header()) + "\n" + backend + newer + line({.token = "c", .outcome = Outcome::Pass}) + line({.token = "a", .outcome = Outcome::Fail, .kind = FailKind::Lse});
+  const std::string backend = to_json_line(BackendRecord{"b", "1", "x"}) + "\n",
+                    newer = to_json_line(BackendRecord{"b", "2", "x"}) + "\n";
+  const std::string first = to_json_line(header()) + "\n" + backend + line({.token = "a", .outcome = Outcome::Crash}) +
+                            line({.token = "b", .outcome = Outcome::Pass});
+  const std::string second = to_json_line(header()) + "\n" + backend + newer +
+                             line({.token = "c", .outcome = Outcome::Pass}) +
+                             line({.token = "a", .outcome = Outcome::Fail, .kind = FailKind::Lse});
   const auto check = [](const JournalContent& content) {
     EXPECT_EQ(content.headers.size(), 2U);
     EXPECT_EQ(content.backends.size(), 2U) << "each version once";
@@ -196,21 +216,29 @@ TEST(Journal, RefusesWhatIsNoRecordWithItsPlace) {
       {"{}\n", "no journal record: [json.exception.out_of_range.403] key 'token' not found"},
       {"{\"token\":\"t\"}\n", "no journal record: [json.exception.out_of_range.403] key 'outcome' not found"},
       {"{\"token\":\"t\",\"outcome\":\"GOOD\"}\n", "no journal record: unknown outcome \"GOOD\""},
-      {"{\"token\":\"t\",\"outcome\":\"FAIL\",\"kind\":\"odd\"}\n", "no journal record: unknown kind of failure \"odd\""},
-      {"{\"token\":\"t\",\"outcome\":\"FAIL\",\"elements\":1,\"ratio\":\"many\"}\n", "no journal record: 'many' is no number"},
+      {"{\"token\":\"t\",\"outcome\":\"FAIL\",\"kind\":\"odd\"}\n",
+       "no journal record: unknown kind of failure \"odd\""},
+      {"{\"token\":\"t\",\"outcome\":\"FAIL\",\"elements\":1,\"ratio\":\"many\"}\n",
+       "no journal record: 'many' is no number"},
       {"{\"token\":\"t\",\"outcome\":\"FAIL\",\"worst\":{\"seq\":1}}\n", "no journal record"},
       {"{\"backend\":\"b\"}\n", "no journal record"},
       {"{\"journal\":2}\n", "no journal record: journal format 2 (this program reads 1)"},
-      {to_json_line(header("f2")) + "\n", "no journal record: its fingerprint is f2, that of the first header is f1: they are of different runs"},
+      {to_json_line(header("f2")) + "\n",
+       "no journal record: its fingerprint is f2, that of the first header is f1: they are of different runs"},
       {"{\"token\":\"torn, but not the last\n", "no journal record"},
   };
   for (const auto& [line, message] : rows) {
-    const auto path = folder.write("j", head + to_json_line(Verdict{.token = "a"}) + "\n" + line + to_json_line(Verdict{.token = "z"}) + "\n");
+    const auto path = folder.write(
+        "j", head + to_json_line(Verdict{.token = "a"}) + "\n" + line + to_json_line(Verdict{.token = "z"}) + "\n");
     const auto said = message_of<UsageError>([&] { read_journals({path}); });
     EXPECT_EQ(said.find(path + ":3: " + message), 0U) << said;
   }
   const auto one = folder.write("1", head), two = folder.write("2", to_json_line(header("f2")) + "\n");
-  EXPECT_EQ(message_of<UsageError>([&] { read_journals({one, two}); }), two + ":1: no journal record: its fingerprint is f2, that of the first header is f1: they are of different runs");
+  EXPECT_EQ(
+      message_of<UsageError>([&] {
+        read_journals({one, two});
+      }),
+      two + ":1: no journal record: its fingerprint is f2, that of the first header is f1: they are of different runs");
 }
 
 TEST(Journal, NeedsAHeader) {
@@ -219,10 +247,16 @@ TEST(Journal, NeedsAHeader) {
   for (const std::string& text : {std::string(), to_json_line(Verdict{.token = "a"}) + "\n", to_json_line(header())}) {
     const auto path = folder.write("j", text);
     EXPECT_EQ(message_of<UsageError>([&] { read_journals({path}); }), path + ": no journal: it has no header line");
-    EXPECT_EQ(message_of<UsageError>([&] { read_journals({good, path}); }), path + ": no journal: it has no header line") << "nor does another file's count";
+    EXPECT_EQ(message_of<UsageError>([&] {
+                read_journals({good, path});
+              }),
+              path + ": no journal: it has no header line")
+        << "nor does another file's count";
   }
-  EXPECT_EQ(message_of<UsageError>([&] { Journal(folder.path("no/such/folder"), header()); }), folder.path("no/such/folder") + ": can't write the journal: No such file or directory");
-  EXPECT_EQ(message_of<InfraError>([&] { Journal("/dev/full", header()); }), "/dev/full: can't write the journal: No space left on device");
+  EXPECT_EQ(message_of<UsageError>([&] { Journal(folder.path("no/such/folder"), header()); }),
+            folder.path("no/such/folder") + ": can't write the journal: No such file or directory");
+  EXPECT_EQ(message_of<InfraError>([&] { Journal("/dev/full", header()); }),
+            "/dev/full: can't write the journal: No space left on device");
 }
 
 TEST(Journal, RepeatsACase) {

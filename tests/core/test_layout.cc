@@ -11,7 +11,8 @@ namespace attest {
 namespace {
 
 using Axes = std::vector<CacheAxis>;
-constexpr auto page = CacheAxis::Page, slot = CacheAxis::Slot, head = CacheAxis::Head, kv = CacheAxis::Kv, dim = CacheAxis::Dim;
+constexpr auto page = CacheAxis::Page, slot = CacheAxis::Slot, head = CacheAxis::Head, kv = CacheAxis::Kv,
+               dim = CacheAxis::Dim;
 
 CacheSpec spec(Axes shape, Axes storage = {}, Axes order = {}) {
   if (storage.empty()) storage = shape;
@@ -30,12 +31,24 @@ std::vector<Named> layouts() {
       {"flash", {nhd, nhd}},
       {"heads outside", {hnd, hnd}},
       {"vllm cpu: K as [dim, slot]", {spec({page, head, slot, dim}, {}, {page, head, dim, slot}), hnd}},
-      {"vllm cpu fused", {spec({page, head, slot, dim}, {page, head, kv, slot, dim}, {page, head, kv, dim, slot}), spec({page, head, slot, dim}, {page, head, kv, slot, dim})}},
-      {"halves of a page", {spec({page, slot, head, dim}, {page, kv, slot, head, dim}), spec({page, slot, head, dim}, {page, kv, slot, head, dim})}},
-      {"one tensor of both", {spec({page, slot, head, dim}, {kv, page, slot, head, dim}), spec({page, slot, head, dim}, {kv, page, slot, head, dim})}},
-      {"rpa: K and V heads in turns", {spec({page, slot, head, dim}, {page, slot, head, kv, dim}), spec({page, slot, head, dim}, {page, slot, head, kv, dim})}},
-      {"lane by lane", {spec({page, slot, head, dim}, {page, slot, head, dim, kv}), spec({page, slot, head, dim}, {page, slot, head, dim, kv})}},
-      {"V outside in another order", {spec({page, slot, head, dim}, {page, slot, head, kv, dim}), spec({page, slot, head, dim}, {head, page, slot, kv, dim})}},
+      {"vllm cpu fused",
+       {spec({page, head, slot, dim}, {page, head, kv, slot, dim}, {page, head, kv, dim, slot}),
+        spec({page, head, slot, dim}, {page, head, kv, slot, dim})}},
+      {"halves of a page",
+       {spec({page, slot, head, dim}, {page, kv, slot, head, dim}),
+        spec({page, slot, head, dim}, {page, kv, slot, head, dim})}},
+      {"one tensor of both",
+       {spec({page, slot, head, dim}, {kv, page, slot, head, dim}),
+        spec({page, slot, head, dim}, {kv, page, slot, head, dim})}},
+      {"rpa: K and V heads in turns",
+       {spec({page, slot, head, dim}, {page, slot, head, kv, dim}),
+        spec({page, slot, head, dim}, {page, slot, head, kv, dim})}},
+      {"lane by lane",
+       {spec({page, slot, head, dim}, {page, slot, head, dim, kv}),
+        spec({page, slot, head, dim}, {page, slot, head, dim, kv})}},
+      {"V outside in another order",
+       {spec({page, slot, head, dim}, {page, slot, head, kv, dim}),
+        spec({page, slot, head, dim}, {head, page, slot, kv, dim})}},
   };
 }
 
@@ -69,8 +82,11 @@ TEST(Layout, EveryElementHasAPlaceOfItsOwn) {
   for (const auto& [name, layout] : layouts()) {
     EXPECT_EQ(check(layout), std::nullopt) << name;
     EXPECT_EQ(misplaced(place_cache(layout, kExtents)), 0) << name;
-    EXPECT_EQ(misplaced(place_cache(layout, {.pages = 1, .page_size = 1, .heads = 1, .dim = 1, .dim_v = 1})), 0) << name;
-    EXPECT_EQ(place_cache(layout, kExtents).one_storage, name != "flash" && name != "heads outside" && name != "vllm cpu: K as [dim, slot]") << name;
+    EXPECT_EQ(misplaced(place_cache(layout, {.pages = 1, .page_size = 1, .heads = 1, .dim = 1, .dim_v = 1})), 0)
+        << name;
+    EXPECT_EQ(place_cache(layout, kExtents).one_storage,
+              name != "flash" && name != "heads outside" && name != "vllm cpu: K as [dim, slot]")
+        << name;
   }
 }
 
@@ -119,7 +135,8 @@ TEST(Layout, ByHand) {
   EXPECT_EQ(fused.k.storage, 240);
   EXPECT_EQ(fused.k.index(1, 3, 1, 2), 80 + 40 + 2 * 4 + 3) << "K's dims are outside of its slots";
   EXPECT_EQ(fused.v.index(1, 3, 1, 2), 20 + 80 + 40 + 3 * 5 + 2);
-  const CacheLayout flash = place_cache(layouts()[0].layout, {.pages = 3, .page_size = 4, .heads = 2, .dim = 5, .dim_v = 7});
+  const CacheLayout flash =
+      place_cache(layouts()[0].layout, {.pages = 3, .page_size = 4, .heads = 2, .dim = 5, .dim_v = 7});
   EXPECT_EQ(flash.k.storage, 120);
   EXPECT_EQ(flash.v.storage, 168);
   EXPECT_EQ(flash.v.strides, (Dims{56, 14, 7, 1}));
@@ -149,20 +166,25 @@ TEST(Layout, RefusesAxesThatMakeNone) {
       {{{page, kv, slot, head, dim}, nhd, nhd}, "shape can't name the axis 'kv': K and V are shown as two tensors"},
       {{nhd, {page, kv, slot, head, dim}, nhd}, "storage and order must both name the axis 'kv' once, or neither"},
       {{nhd, nhd, {page, kv, slot, head, dim}}, "storage and order must both name the axis 'kv' once, or neither"},
-      {{nhd, {page, kv, kv, slot, head, dim}, {page, kv, kv, slot, head, dim}}, "storage and order must both name the axis 'kv' once, or neither"},
-      {{nhd, {page, kv, slot, head, dim}, {page, slot, kv, head, dim}}, "storage and order must nest the same axes inside 'kv'"},
+      {{nhd, {page, kv, kv, slot, head, dim}, {page, kv, kv, slot, head, dim}},
+       "storage and order must both name the axis 'kv' once, or neither"},
+      {{nhd, {page, kv, slot, head, dim}, {page, slot, kv, head, dim}},
+       "storage and order must nest the same axes inside 'kv'"},
   };
   for (const auto& [bad, message] : rows) EXPECT_EQ(check(bad), message);
 }
 
 TEST(Layout, RefusesKAndVThatWouldOverlap) {
-  const CacheSpec apart = spec({page, slot, head, dim}), halves = spec({page, slot, head, dim}, {page, kv, slot, head, dim}), turns = spec({page, slot, head, dim}, {page, slot, head, kv, dim});
+  const CacheSpec apart = spec({page, slot, head, dim}),
+                  halves = spec({page, slot, head, dim}, {page, kv, slot, head, dim}),
+                  turns = spec({page, slot, head, dim}, {page, slot, head, kv, dim});
   for (const LayoutSpec& bad : {LayoutSpec{halves, apart}, LayoutSpec{apart, halves}, LayoutSpec{halves, turns}}) {
     EXPECT_EQ(check(bad), "k and v must nest the same axes inside 'kv', or both have a storage without it");
     EXPECT_GT(misplaced(place_cache(bad, kExtents)), 0);
   }
   EXPECT_EQ(check(LayoutSpec{turns, {}}), "shape must name the axis 'page' once");
-  EXPECT_THROW(place_cache({halves, halves}, {.pages = 3, .page_size = 4, .heads = 2, .dim = 5, .dim_v = 4}), std::invalid_argument);
+  EXPECT_THROW(place_cache({halves, halves}, {.pages = 3, .page_size = 4, .heads = 2, .dim = 5, .dim_v = 4}),
+               std::invalid_argument);
   EXPECT_NO_THROW(place_cache({apart, apart}, {.pages = 3, .page_size = 4, .heads = 2, .dim = 5, .dim_v = 4}));
 }
 

@@ -16,7 +16,8 @@ namespace attest {
 namespace {
 
 struct Memory {  // a mapping with one region, the payload zeroed
-  explicit Memory(std::size_t bytes, std::size_t cursor = 0, GuardMode mode = GuardMode::Bands) : region(place(cursor, bytes, mode)), mapping(cursor) {
+  explicit Memory(std::size_t bytes, std::size_t cursor = 0, GuardMode mode = GuardMode::Bands)
+      : region(place(cursor, bytes, mode)), mapping(cursor) {
     write_bands(mapping, region);
   }
   Region region;
@@ -83,7 +84,8 @@ TEST(Guard, SaysHowMuchAndHowNear) {
   EXPECT_EQ(damage(memory.mapping, r)->text(), "3 bytes written past the end, the nearest 4 from the edge");
   Memory front(100);
   front.mapping[front.region.payload - 2] = front.mapping[front.region.band_begin] = std::byte{0};
-  EXPECT_EQ(damage(front.mapping, front.region)->text(), "2 bytes written before the begin, the nearest 2 from the edge");
+  EXPECT_EQ(damage(front.mapping, front.region)->text(),
+            "2 bytes written before the begin, the nearest 2 from the edge");
 }
 
 TEST(Guard, BandsReadAsNanOrHuge) {
@@ -96,7 +98,8 @@ TEST(Guard, BandsReadAsNanOrHuge) {
         EXPECT_TRUE(std::isnan(decode(dtype, load_code(dtype, at)))) << name(dtype);
         EXPECT_TRUE(std::isnan(decode(dtype, load_code(dtype, at + 8 - byte_size(dtype))))) << name(dtype);
       }
-      for (const DType dtype : {DType::E4M3FNUZ, DType::E5M2FNUZ}) EXPECT_EQ(std::abs(decode(dtype, load_code(dtype, at))), format(dtype).max_value());
+      for (const DType dtype : {DType::E4M3FNUZ, DType::E5M2FNUZ})
+        EXPECT_EQ(std::abs(decode(dtype, load_code(dtype, at))), format(dtype).max_value());
       std::int32_t integer = 0;
       std::memcpy(&integer, at, sizeof integer);
       EXPECT_GT(integer, 2'000'000'000);
@@ -209,7 +212,8 @@ TEST(GuardPagesDeathTest, StopWhoTouchesThem) {
     EXPECT_DEATH(*after = std::byte{0}, "") << bytes;
     EXPECT_DEATH(static_cast<void>(*after), "") << bytes;
     // In front the payload begins anywhere in its first page; the page before the band is out of reach.
-    volatile std::byte* before = after - ((bytes + 63) / 64 * 64 + static_cast<std::int64_t>(kGuardBand) + page - 1) / page * page - 1;
+    volatile std::byte* before =
+        after - ((bytes + 63) / 64 * 64 + static_cast<std::int64_t>(kGuardBand) + page - 1) / page * page - 1;
     EXPECT_DEATH(*before = std::byte{0}, "") << bytes;
     EXPECT_FALSE(tensor.guard_damage()) << "looking for damage stays inside";
   }

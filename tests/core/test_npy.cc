@@ -18,10 +18,15 @@ std::string fixture(const std::string& name) { return ATTEST_SOURCE_DIR "/tests/
 
 TEST(Npy, ReadsWhatNumpyWrote) {
   const double values[2][3]{{1, -2, 0.5}, {0.25, 0, 3}};
-  const std::vector<std::pair<std::string, DType>> files{
-      {"f64", DType::F64},           {"f32", DType::F32},           {"f16", DType::F16},
-      {"bf16", DType::BF16},         {"fp8_e4m3", DType::E4M3FN},   {"fp8_e5m2", DType::E5M2},
-      {"fp8_e4m3fnuz", DType::E4M3FNUZ}, {"fp8_e5m2fnuz", DType::E5M2FNUZ}, {"u16", DType::BF16}};
+  const std::vector<std::pair<std::string, DType>> files{{"f64", DType::F64},
+                                                         {"f32", DType::F32},
+                                                         {"f16", DType::F16},
+                                                         {"bf16", DType::BF16},
+                                                         {"fp8_e4m3", DType::E4M3FN},
+                                                         {"fp8_e5m2", DType::E5M2},
+                                                         {"fp8_e4m3fnuz", DType::E4M3FNUZ},
+                                                         {"fp8_e5m2fnuz", DType::E5M2FNUZ},
+                                                         {"u16", DType::BF16}};
   for (const auto& [file, dtype] : files) {
     const Tensor tensor(dtype, {2, 3});
     read_npy(fixture(file), tensor.view());
@@ -44,7 +49,8 @@ TEST(Npy, ReadsWhatNumpyWrote) {
   read_npy(fixture("empty"), empty.view());
 }
 
-constexpr DType kAll[]{DType::F64, DType::F32, DType::F16, DType::BF16, DType::E4M3FN, DType::E5M2, DType::E4M3FNUZ, DType::E5M2FNUZ, DType::I32, DType::I64, DType::U8};
+constexpr DType kAll[]{DType::F64,      DType::F32,      DType::F16, DType::BF16, DType::E4M3FN, DType::E5M2,
+                       DType::E4M3FNUZ, DType::E5M2FNUZ, DType::I32, DType::I64,  DType::U8};
 
 void count_up(const Tensor& tensor) {
   for (std::size_t i = 0; i < tensor.bytes().size(); ++i) tensor.bytes()[i] = static_cast<std::byte>(i * 37 + 1);
@@ -88,9 +94,11 @@ TEST(Npy, WritesTheFormatByteByByte) {
     Dims shape;
     std::string descriptor, shape_text;
   };
-  const Row rows[]{{DType::F64, {2, 3}, "<f8", "(2, 3)"}, {DType::F32, {7}, "<f4", "(7,)"},      {DType::F16, {}, "<f2", "()"},
-                   {DType::BF16, {1, 2, 3}, "<V2", "(1, 2, 3)"}, {DType::E4M3FN, {4}, "|V1", "(4,)"}, {DType::E5M2, {4}, "|V1", "(4,)"},
-                   {DType::I32, {1, 1}, "<i4", "(1, 1)"}, {DType::I64, {0, 9}, "<i8", "(0, 9)"}, {DType::U8, {3}, "|u1", "(3,)"}};
+  const Row rows[]{{DType::F64, {2, 3}, "<f8", "(2, 3)"}, {DType::F32, {7}, "<f4", "(7,)"},
+                   {DType::F16, {}, "<f2", "()"},         {DType::BF16, {1, 2, 3}, "<V2", "(1, 2, 3)"},
+                   {DType::E4M3FN, {4}, "|V1", "(4,)"},   {DType::E5M2, {4}, "|V1", "(4,)"},
+                   {DType::I32, {1, 1}, "<i4", "(1, 1)"}, {DType::I64, {0, 9}, "<i8", "(0, 9)"},
+                   {DType::U8, {3}, "|u1", "(3,)"}};
   for (const Row& row : rows) {
     const Tensor tensor(row.dtype, row.shape);
     count_up(tensor);
@@ -100,7 +108,9 @@ TEST(Npy, WritesTheFormatByteByByte) {
     EXPECT_EQ(file.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
     const std::size_t header = static_cast<unsigned char>(file[8]) + 256U * static_cast<unsigned char>(file[9]);
     EXPECT_EQ((10 + header) % 64, 0U) << "the data is aligned to 64 bytes";
-    const std::string text = file.substr(10, header), said = "{'descr': '" + row.descriptor + "', 'fortran_order': False, 'shape': " + row.shape_text + ", }";
+    const std::string text = file.substr(10, header), said = "{'descr': '" + row.descriptor +
+                                                             "', 'fortran_order': False, 'shape': " + row.shape_text +
+                                                             ", }";
     EXPECT_EQ(text, said + std::string(header - said.size() - 1, ' ') + "\n");
     ASSERT_EQ(file.size(), 10 + header + tensor.bytes().size());
     EXPECT_EQ(std::memcmp(file.data() + 10 + header, tensor.bytes().data(), tensor.bytes().size()), 0);
@@ -131,16 +141,24 @@ TEST(Npy, RefusesAnotherTensor) {
   };
   for (const Row& row : rows) {
     const Tensor tensor(row.dtype, row.shape);
-    EXPECT_EQ(message_of<UsageError>([&] { read_npy(fixture(row.file), tensor.view()); }), fixture(row.file) + ": " + row.message);
+    EXPECT_EQ(message_of<UsageError>([&] { read_npy(fixture(row.file), tensor.view()); }),
+              fixture(row.file) + ": " + row.message);
     for (const std::byte byte : tensor.bytes()) ASSERT_EQ(byte, std::byte{0}) << "nothing of it is read";
   }
 }
 
 TEST(Npy, RefusesOtherOrdersAndFormats) {
   const Tensor f64(DType::F64, {2, 3}), f32(DType::F32, {2, 3});
-  const auto said = [](const std::string& path, const Tensor& tensor) { return message_of<UsageError>([&] { read_npy(path, tensor.view()); }); };
-  EXPECT_EQ(said(fixture("fortran"), f64).find(fixture("fortran") + ": needs C order, little-endian numbers; its header is {'descr': '<f8', 'fortran_order': True"), 0U);
-  EXPECT_EQ(said(fixture("big_endian"), f32).find(fixture("big_endian") + ": needs C order, little-endian numbers; its header is {'descr': '>f4'"), 0U);
+  const auto said = [](const std::string& path, const Tensor& tensor) {
+    return message_of<UsageError>([&] { read_npy(path, tensor.view()); });
+  };
+  EXPECT_EQ(said(fixture("fortran"), f64)
+                .find(fixture("fortran") +
+                      ": needs C order, little-endian numbers; its header is {'descr': '<f8', 'fortran_order': True"),
+            0U);
+  EXPECT_EQ(said(fixture("big_endian"), f32)
+                .find(fixture("big_endian") + ": needs C order, little-endian numbers; its header is {'descr': '>f4'"),
+            0U);
   EXPECT_EQ(said(fixture("version2"), f32), fixture("version2") + ": no .npy file of format 1.0");
   EXPECT_EQ(said(fixture("none"), f32), fixture("none") + ": no .npy file of format 1.0");
 
@@ -156,7 +174,8 @@ TEST(Npy, RefusesOtherOrdersAndFormats) {
 TEST(Npy, SaysWhatCantBeWritten) {
   const TempFolder folder;
   const Tensor tensor(DType::F32, {2});
-  EXPECT_EQ(message_of<UsageError>([&] { write_npy(folder.path("no/t.npy"), tensor.view()); }), folder.path("no/t.npy") + ": can't be written");
+  EXPECT_EQ(message_of<UsageError>([&] { write_npy(folder.path("no/t.npy"), tensor.view()); }),
+            folder.path("no/t.npy") + ": can't be written");
   EXPECT_EQ(message_of<UsageError>([&] { write_npy("/dev/full", tensor.view()); }), "/dev/full: can't be written");
 }
 

@@ -33,7 +33,8 @@ class CaseMaker {
   std::optional<DType> maybe_dtype() { return coin() ? std::nullopt : std::optional(dtype()); }
 
   std::string text() {
-    const std::string parts[]{"/", "#", "%", " ", "%2F", "a", "é", "'", "\"", "=", ",", "..", "*", "\n", "\x7f", "?", "none", "file:", "\\", "Z9"};
+    const std::string parts[]{"/", "#",  "%", " ",  "%2F",  "a", "é",    "'",     "\"", "=",
+                              ",", "..", "*", "\n", "\x7f", "?", "none", "file:", "\\", "Z9"};
     std::string out;
     for (int i = below(8); i >= 0; --i) out += parts[below(std::size(parts))];
     return out;
@@ -109,13 +110,16 @@ TEST(Token, EveryCaseParsesBack) {
     for (const char byte : text) ASSERT_TRUE(byte > ' ' && byte <= '~' && byte != '\'') << text;
     ASSERT_EQ(text, token_without_seed(c) + "#" + std::to_string(c.seed));
     phases.emplace(name(c.phase));
-    for (const CaseKey& key : case_keys()) values[std::string(key.name)].insert(c.probe == Probe::File && key.name == "in" ? "file" : key.print(c));
+    for (const CaseKey& key : case_keys())
+      values[std::string(key.name)].insert(c.probe == Probe::File && key.name == "in" ? "file" : key.print(c));
   }
   // Every value of every key was among them.
   EXPECT_EQ(phases.size(), phase_names().size());
-  const std::map<std::string, std::size_t> words{{"q", 8},      {"k", 9},      {"v", 9},     {"kv", cache_names().size()}, {"out", 9},
-                                                 {"table", 4},  {"sink", 9},   {"scales", 7}, {"strides", 4},              {"plan", 2},
-                                                 {"style", 2},  {"offsets", 2}, {"graph", 6}, {"in", 10},                  {"poison", 3}};
+  const std::map<std::string, std::size_t> words{
+      {"q", 8},       {"k", 9},     {"v", 9},     {"kv", cache_names().size()},
+      {"out", 9},     {"table", 4}, {"sink", 9},  {"scales", 7},
+      {"strides", 4}, {"plan", 2},  {"style", 2}, {"offsets", 2},
+      {"graph", 6},   {"in", 10},   {"poison", 3}};
   for (const auto& [key, count] : words) EXPECT_EQ(values[key].size(), count) << key;
   for (const auto& [key, seen] : values) EXPECT_GT(seen.size(), 1U) << key << " has no second value in the generator";
 }
@@ -171,7 +175,8 @@ TEST(Token, KeysComeInOneOrder) {
          .fault = "skip_last",
          .seed = 9};
   const std::string text =
-      "mixed/fa3/q=f16/k=f32/v=fp8_e4m3/kv=fp8_e5m2/out=bf16/h=6:3/d=64/dv=32/page=24/seq=1x2,2*3x4,1x2/table=ordered/mask=window:4,-1/cap=0.1/"
+      "mixed/fa3/q=f16/k=f32/v=fp8_e4m3/kv=fp8_e5m2/out=bf16/h=6:3/d=64/dv=32/page=24/seq=1x2,2*3x4,1x2/table=ordered/"
+      "mask=window:4,-1/cap=0.1/"
       "sink=f32/scales=seq_head/strides=padded_out/splits=3/plan=reused/rot=8/style=interleaved/offsets=on/graph=full/"
       "in=file:%2Fa%20b%2Fc%231%2F50%25/poison=huge/fault=skip_last#9";
   EXPECT_EQ(token(c), text);
@@ -182,21 +187,43 @@ TEST(Token, KeysComeInOneOrder) {
 TEST(Token, TellsAllCasesApart) {
   const Case base{.backend = "b", .q = DType::F16, .seq = {{2, 40}, {2, 40}}};
   const std::vector<std::function<void(Case&)>> changes{
-      [](Case& c) { c.phase = Phase::Prefill; },   [](Case& c) { c.backend = "b2"; },          [](Case& c) { c.q = DType::F32; },
-      [](Case& c) { c.k = DType::F16; },           [](Case& c) { c.v = DType::F16; },          [](Case& c) { c.kv = "f16"; },
-      [](Case& c) { c.kv = "float16"; },           [](Case& c) { c.out = DType::F16; },        [](Case& c) { c.heads_q = 4; },
-      [](Case& c) { c.heads_kv = 4; },             [](Case& c) { c.dim = 64; },                [](Case& c) { c.dim_v = 128; },
-      [](Case& c) { c.page = 32; },                [](Case& c) { c.seq.pop_back(); },          [](Case& c) { c.seq[1].len_kv = 41; },
-      [](Case& c) { c.table = Table::Aliased; },   [](Case& c) { c.mask.kind = Mask::Kind::Full; },
+      [](Case& c) { c.phase = Phase::Prefill; },
+      [](Case& c) { c.backend = "b2"; },
+      [](Case& c) { c.q = DType::F32; },
+      [](Case& c) { c.k = DType::F16; },
+      [](Case& c) { c.v = DType::F16; },
+      [](Case& c) { c.kv = "f16"; },
+      [](Case& c) { c.kv = "float16"; },
+      [](Case& c) { c.out = DType::F16; },
+      [](Case& c) { c.heads_q = 4; },
+      [](Case& c) { c.heads_kv = 4; },
+      [](Case& c) { c.dim = 64; },
+      [](Case& c) { c.dim_v = 128; },
+      [](Case& c) { c.page = 32; },
+      [](Case& c) { c.seq.pop_back(); },
+      [](Case& c) { c.seq[1].len_kv = 41; },
+      [](Case& c) { c.table = Table::Aliased; },
+      [](Case& c) { c.mask.kind = Mask::Kind::Full; },
       [](Case& c) { c.mask = {.kind = Mask::Kind::Window, .left = 8, .right = 0}; },
       [](Case& c) { c.mask = {.kind = Mask::Kind::Window, .left = 8, .right = 1}; },
       [](Case& c) { c.mask = {.kind = Mask::Kind::Chunk, .chunk = 8}; },
-      [](Case& c) { c.cap = 30; },                 [](Case& c) { c.cap = 30.0000001; },        [](Case& c) { c.sink = DType::F16; },
-      [](Case& c) { c.scales = Scales::Odd; },     [](Case& c) { c.strides = Strides::Fused; }, [](Case& c) { c.splits = 1; },
-      [](Case& c) { c.plan = PlanUse::Reused; },   [](Case& c) { c.rot = 128; },               [](Case& c) { c.style = RopeStyle::Interleaved; },
-      [](Case& c) { c.offsets = true; },           [](Case& c) { c.graph = Graph::Compile; },  [](Case& c) { c.probe = Probe::Mass; },
-      [](Case& c) { c.poison = Poison::Zero; },    [](Case& c) { c.fault = "x"; },             [](Case& c) { c.seed = 1; },
-      [](Case& c) { c.probe = Probe::File, c.directory = "x"; }, [](Case& c) { c.probe = Probe::File, c.directory = "x/"; },
+      [](Case& c) { c.cap = 30; },
+      [](Case& c) { c.cap = 30.0000001; },
+      [](Case& c) { c.sink = DType::F16; },
+      [](Case& c) { c.scales = Scales::Odd; },
+      [](Case& c) { c.strides = Strides::Fused; },
+      [](Case& c) { c.splits = 1; },
+      [](Case& c) { c.plan = PlanUse::Reused; },
+      [](Case& c) { c.rot = 128; },
+      [](Case& c) { c.style = RopeStyle::Interleaved; },
+      [](Case& c) { c.offsets = true; },
+      [](Case& c) { c.graph = Graph::Compile; },
+      [](Case& c) { c.probe = Probe::Mass; },
+      [](Case& c) { c.poison = Poison::Zero; },
+      [](Case& c) { c.fault = "x"; },
+      [](Case& c) { c.seed = 1; },
+      [](Case& c) { c.probe = Probe::File, c.directory = "x"; },
+      [](Case& c) { c.probe = Probe::File, c.directory = "x/"; },
   };
   std::set<std::string> tokens{token(base)};
   for (const auto& change : changes) {
@@ -223,7 +250,8 @@ TEST(Token, WhatPeopleTypeIsReadAndPrintedOneWay) {
   const auto canonical = [](const std::string& text) { return token(parse_token(text)); };
   const std::string right = "decode/b/q=f32/kv=auto/h=8:2/d=64/page=16/seq=2*1x5,1x6/cap=30#7";
   EXPECT_EQ(canonical("decode/b/cap=30.0/seq=1x5,1*1x5,1x6/d=64/q=f32#7"), right);
-  EXPECT_EQ(canonical("decode/b/cap=3e1/seq=2*1x5,1x6/d=064/q=f32/k=same/sink=none/fault=none/out=contract/dv=same#07"), right);
+  EXPECT_EQ(canonical("decode/b/cap=3e1/seq=2*1x5,1x6/d=064/q=f32/k=same/sink=none/fault=none/out=contract/dv=same#07"),
+            right);
   EXPECT_EQ(canonical("decode/b/seq=1x1/cap=-0#1"), canonical("decode/b/seq=1x1#1"));
   EXPECT_EQ(parse_token("decode/b/seq=1x1/in=file:a#b#3").directory, "a#b") << "only the last # ends the token";
   EXPECT_EQ(parse_token("decode/b/seq=1x1/in=file:100%#3").directory, "100%");

@@ -41,10 +41,14 @@ TEST(TokenErrors, ItsKeys) {
   expect_complaints({
       {"decode/b/seq=1x1/scale=odd#1", "key 'scale' is unknown (did you mean 'scales'?)"},
       {"decode/b/seq=1x1/strid=fused#1", "key 'strid' is unknown (did you mean 'strides'?)"},
-      {"decode/b/seq=1x1/#1", "key '' is unknown (one of: q, k, v, kv, out, h, d, dv, page, seq, table, mask, cap, sink, scales, strides, splits, plan, rot, "
-                              "style, offsets, graph, in, poison, fault)"},
-      {"decode/b/seq=1x1/Q=f32#1", "key 'Q' is unknown (one of: q, k, v, kv, out, h, d, dv, page, seq, table, mask, cap, sink, scales, strides, splits, plan, "
-                                   "rot, style, offsets, graph, in, poison, fault)"},
+      {"decode/b/seq=1x1/#1",
+       "key '' is unknown (one of: q, k, v, kv, out, h, d, dv, page, seq, table, mask, cap, sink, scales, strides, "
+       "splits, plan, rot, "
+       "style, offsets, graph, in, poison, fault)"},
+      {"decode/b/seq=1x1/Q=f32#1",
+       "key 'Q' is unknown (one of: q, k, v, kv, out, h, d, dv, page, seq, table, mask, cap, sink, scales, strides, "
+       "splits, plan, "
+       "rot, style, offsets, graph, in, poison, fault)"},
       {"decode/b/seq=1x1/cap#1", "key 'cap' has no value"},
       {"decode/b/seq=1x1/seq=1x2#1", "key 'seq' is given twice"},
       {"decode/b/cap=0/seq=1x1/cap=0#1", "key 'cap' is given twice"},
@@ -100,11 +104,13 @@ TEST(TokenErrors, ItsValues) {
     const std::string text = begin + value + "#1";
     EXPECT_EQ(complaint(text).find("token '" + text + "': " + message), 0U) << complaint(text);
   }
-  for (const std::string seq : {"", "1", "x", "1x", "x1", "1x-1", "-1x1", "1x1,", ",1x1", "0*1x1", "*1x1", "2*", "2*1", "a*1x1", "1x1x1", "1X1", "1x1;2x2", "p"}) {
+  for (const std::string seq : {"", "1", "x", "1x", "x1", "1x-1", "-1x1", "1x1,", ",1x1", "0*1x1", "*1x1", "2*", "2*1",
+                                "a*1x1", "1x1x1", "1X1", "1x1;2x2", "p"}) {
     const std::string text = "decode/b/seq=" + seq + "#1";
     EXPECT_EQ(complaint(text).find("token '" + text + "': seq: "), 0U) << seq << ": " << complaint(text);
   }
-  EXPECT_NE(complaint("decode/b/seq=2000000000*1x1#1").find("seq: '2000000000*1x1' makes more than 65536 sequences"), std::string::npos);
+  EXPECT_NE(complaint("decode/b/seq=2000000000*1x1#1").find("seq: '2000000000*1x1' makes more than 65536 sequences"),
+            std::string::npos);
   EXPECT_EQ(complaint("decode/b/seq=65536*1x1#1"), "");
 }
 
@@ -120,20 +126,29 @@ TEST(TokenErrors, Contradictions) {
       {"rope/b/d=64/rot=66/seq=1x1", "rot=66: a rotary dim is even and at most d=64", "rope/b/d=64/rot=64/seq=1x1"},
       {"rope/b/d=64/rot=31/seq=1x1", "rot=31: a rotary dim is even and at most d=64", "rope/b/d=64/rot=32/seq=1x1"},
       {"rope/b/d=63/seq=1x1", "rot=63: a rotary dim is even and at most d=63", "rope/b/d=63/rot=62/seq=1x1"},
-      {"rope/b/seq=1x1,3x2", "seq=3x2: new tokens stand at positions from len_kv - len_q on, which is negative", "rope/b/seq=1x1,3x3"},
-      {"write/b/seq=3x2", "seq=3x2: new tokens stand at positions from len_kv - len_q on, which is negative", "write/b/seq=3x3"},
-      {"decode/b/d=3/in=select/seq=1x17", "in=select: d=3 can't hold the 5-bit codes of the positions", "decode/b/d=5/in=select/seq=1x17"},
-      {"decode/b/d=4/in=select/seq=1x17", "in=select: d=4 can't hold the 5-bit codes of the positions", "decode/b/d=4/in=select/seq=1x16"},
-      {"decode/b/in=select/cap=30/seq=1x1", "in=select: under cap=30 no key can win by 104 nats", "decode/b/in=peaky/cap=30/seq=1x1"},
-      {"decode/b/in=codes/seq=1x1", "in=codes: every code of the cache, NaN and Inf among them, is for phase write", "write/b/in=codes/seq=1x1"},
-      {"decode/b/seq=1x9,9x9", "seq: a decode step has at most 8 query rows a sequence; longer ones are phase prefill or mixed", "decode/b/seq=1x9,8x9"},
+      {"rope/b/seq=1x1,3x2", "seq=3x2: new tokens stand at positions from len_kv - len_q on, which is negative",
+       "rope/b/seq=1x1,3x3"},
+      {"write/b/seq=3x2", "seq=3x2: new tokens stand at positions from len_kv - len_q on, which is negative",
+       "write/b/seq=3x3"},
+      {"decode/b/d=3/in=select/seq=1x17", "in=select: d=3 can't hold the 5-bit codes of the positions",
+       "decode/b/d=5/in=select/seq=1x17"},
+      {"decode/b/d=4/in=select/seq=1x17", "in=select: d=4 can't hold the 5-bit codes of the positions",
+       "decode/b/d=4/in=select/seq=1x16"},
+      {"decode/b/in=select/cap=30/seq=1x1", "in=select: under cap=30 no key can win by 104 nats",
+       "decode/b/in=peaky/cap=30/seq=1x1"},
+      {"decode/b/in=codes/seq=1x1", "in=codes: every code of the cache, NaN and Inf among them, is for phase write",
+       "write/b/in=codes/seq=1x1"},
+      {"decode/b/seq=1x9,9x9",
+       "seq: a decode step has at most 8 query rows a sequence; longer ones are phase prefill or mixed",
+       "decode/b/seq=1x9,8x9"},
   };
   for (const auto& [bad, message, good] : edges) {
     EXPECT_EQ(complaint(bad + "#1"), "token '" + bad + "#1': " + message);
     EXPECT_EQ(complaint(good + "#1"), "");
   }
   // The rules hold where they belong only.
-  for (const char* good : {"decode/b/d=63/rot=99/seq=1x1#1", "decode/b/seq=3x2#1", "prefill/b/seq=9x2#1", "mixed/b/seq=9x2#1", "decode/b/cap=30/seq=1x1#1"})
+  for (const char* good : {"decode/b/d=63/rot=99/seq=1x1#1", "decode/b/seq=3x2#1", "prefill/b/seq=9x2#1",
+                           "mixed/b/seq=9x2#1", "decode/b/cap=30/seq=1x1#1"})
     EXPECT_EQ(complaint(good), "");
 }
 

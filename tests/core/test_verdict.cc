@@ -43,9 +43,11 @@ TEST(Verdict, WhatFailsARunAndWhatWasExecuted) {
     Outcome outcome;
     bool failure, executed;
   };
-  const Row rows[]{{Outcome::Pass, false, true},   {Outcome::Fail, true, true},    {Outcome::Xfail, false, true},        {Outcome::Xpass, true, true},
-                   {Outcome::Unsupported, false, false}, {Outcome::Vacuous, true, true}, {Outcome::Crash, true, true},    {Outcome::Timeout, true, true},
-                   {Outcome::Memory, true, true},  {Outcome::NotRun, false, false}, {Outcome::Infra, true, false}};
+  const Row rows[]{
+      {Outcome::Pass, false, true},    {Outcome::Fail, true, true},          {Outcome::Xfail, false, true},
+      {Outcome::Xpass, true, true},    {Outcome::Unsupported, false, false}, {Outcome::Vacuous, true, true},
+      {Outcome::Crash, true, true},    {Outcome::Timeout, true, true},       {Outcome::Memory, true, true},
+      {Outcome::NotRun, false, false}, {Outcome::Infra, true, false}};
   ASSERT_EQ(std::size(rows), static_cast<std::size_t>(kOutcomes));
   for (const Row& row : rows) {
     EXPECT_EQ(is_failure(row.outcome), row.failure) << name(row.outcome);
@@ -59,7 +61,13 @@ TEST(Verdict, Summary) {
   EXPECT_EQ(summary({.outcome = Outcome::Xfail, .kind = FailKind::CacheWrite}), "XFAIL(cache_write)");
 }
 
-const Waiver kWaiver{.backend = "vllm*", .version = "0.32.0", .cases = "decode/vllm*/seq=1x0*", .seen = "special", .reference = "found here 2026-12-01", .expires = "2027-06-01", .place = "waivers.yaml:7"};
+const Waiver kWaiver{.backend = "vllm*",
+                     .version = "0.32.0",
+                     .cases = "decode/vllm*/seq=1x0*",
+                     .seen = "special",
+                     .reference = "found here 2026-12-01",
+                     .expires = "2027-06-01",
+                     .place = "waivers.yaml:7"};
 
 TEST(Waiver, ChecksItself) {
   EXPECT_EQ(check(kWaiver), std::nullopt);
@@ -80,8 +88,10 @@ TEST(Waiver, ChecksItself) {
       {&Waiver::expires, "2027-06-32", "expires: '2027-06-32' is no date YYYY-MM-DD"},
       {&Waiver::expires, "2027-06-01 ", "expires: '2027-06-01 ' is no date YYYY-MM-DD"},
       {&Waiver::reference, "known", "reference: 'known' is neither an issue's address nor 'found here YYYY-MM-DD'"},
-      {&Waiver::reference, "found here", "reference: 'found here' is neither an issue's address nor 'found here YYYY-MM-DD'"},
-      {&Waiver::reference, "found here soon", "reference: 'found here soon' is neither an issue's address nor 'found here YYYY-MM-DD'"},
+      {&Waiver::reference, "found here",
+       "reference: 'found here' is neither an issue's address nor 'found here YYYY-MM-DD'"},
+      {&Waiver::reference, "found here soon",
+       "reference: 'found here soon' is neither an issue's address nor 'found here YYYY-MM-DD'"},
       {&Waiver::seen, "pass", "seen: 'pass' is no kind of failure"},
       {&Waiver::seen, "FAIL", "seen: 'FAIL' is no kind of failure"},
       {&Waiver::seen, "infra", "seen: 'infra' is no kind of failure"},
@@ -126,7 +136,9 @@ TEST(Waiver, TurnsTheFailureItNamesIntoXfail) {
   EXPECT_EQ(summary(v), "XFAIL(special)");
   EXPECT_EQ(v.message, "NaN");
   EXPECT_EQ(v.waiver, "found here 2026-12-01");
-  EXPECT_EQ(applied({.outcome = Outcome::Fail, .kind = FailKind::Special}, kWaiver, "2027-06-01").outcome, Outcome::Xfail) << "the last day it holds";
+  EXPECT_EQ(applied({.outcome = Outcome::Fail, .kind = FailKind::Special}, kWaiver, "2027-06-01").outcome,
+            Outcome::Xfail)
+      << "the last day it holds";
 }
 
 TEST(Waiver, HidesNoOtherFailure) {
@@ -134,11 +146,15 @@ TEST(Waiver, HidesNoOtherFailure) {
   EXPECT_EQ(summary(v), "FAIL(numeric)");
   EXPECT_EQ(v.message, "off (waivers.yaml:7 waives special, not numeric)");
   EXPECT_EQ(v.waiver, "");
-  for (const Outcome outcome : {Outcome::Crash, Outcome::Timeout, Outcome::Memory, Outcome::Vacuous}) EXPECT_EQ(applied({.outcome = outcome}).outcome, outcome);
+  for (const Outcome outcome : {Outcome::Crash, Outcome::Timeout, Outcome::Memory, Outcome::Vacuous})
+    EXPECT_EQ(applied({.outcome = outcome}).outcome, outcome);
 }
 
 TEST(Waiver, OfACrashOrAnotherOutcome) {
-  for (const auto& [seen, outcome] : {std::pair{"crash", Outcome::Crash}, {"timeout", Outcome::Timeout}, {"memory", Outcome::Memory}, {"vacuous", Outcome::Vacuous}}) {
+  for (const auto& [seen, outcome] : {std::pair{"crash", Outcome::Crash},
+                                      {"timeout", Outcome::Timeout},
+                                      {"memory", Outcome::Memory},
+                                      {"vacuous", Outcome::Vacuous}}) {
     Waiver waiver = kWaiver;
     waiver.seen = seen;
     EXPECT_EQ(applied({.outcome = outcome}, waiver).outcome, Outcome::Xfail) << seen;
@@ -154,7 +170,8 @@ TEST(Waiver, OfWhatPassesFailsTheRun) {
 }
 
 TEST(Waiver, AnExpiredOneChangesNothingButTheMessage) {
-  const Verdict failed = applied({.outcome = Outcome::Fail, .kind = FailKind::Special, .message = "NaN"}, kWaiver, "2027-06-02");
+  const Verdict failed =
+      applied({.outcome = Outcome::Fail, .kind = FailKind::Special, .message = "NaN"}, kWaiver, "2027-06-02");
   EXPECT_EQ(failed.outcome, Outcome::Fail);
   EXPECT_EQ(failed.message, "NaN (waivers.yaml:7 waived this until 2027-06-01)");
   EXPECT_EQ(failed.waiver, "");
@@ -181,7 +198,8 @@ TEST(Slot, NamesRoundTrip) {
     EXPECT_FALSE(is_output(slot) && is_cache(slot));
   }
   EXPECT_EQ(slot_from_name("query"), std::nullopt);
-  EXPECT_TRUE(is_output(Slot::Lse) && is_output(Slot::QOut) && !is_output(Slot::Q) && is_cache(Slot::VCache) && !is_cache(Slot::VNew));
+  EXPECT_TRUE(is_output(Slot::Lse) && is_output(Slot::QOut) && !is_output(Slot::Q) && is_cache(Slot::VCache) &&
+              !is_cache(Slot::VNew));
 }
 
 }  // namespace

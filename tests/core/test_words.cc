@@ -43,7 +43,8 @@ TEST(Words, GlobsAgreeWithTheDefinition) {
 
 TEST(Words, GlobsOfTokens) {
   EXPECT_TRUE(glob_match("decode/vllm_cpu*/kv=fp8_*/h=6:2*", "decode/vllm_cpu_avx2/kv=fp8_e4m3/h=6:2/d=64"));
-  EXPECT_FALSE(glob_match("decode/vllm_cpu*/kv=fp8_*/h=6:2", "decode/vllm_cpu_avx2/kv=fp8_e4m3/h=6:2/d=64")) << "the whole text must match";
+  EXPECT_FALSE(glob_match("decode/vllm_cpu*/kv=fp8_*/h=6:2", "decode/vllm_cpu_avx2/kv=fp8_e4m3/h=6:2/d=64"))
+      << "the whole text must match";
   EXPECT_FALSE(glob_match("d=6", "d=64"));
   EXPECT_FALSE(glob_match("[ab]", "a")) << "brackets are themselves";
   EXPECT_TRUE(glob_match("*", ""));
@@ -71,7 +72,8 @@ TEST(Words, Nearest) {
 
 TEST(Words, ParseNumberTakesTheWholeText) {
   EXPECT_EQ(parse_number<int>("-12"), -12);
-  for (const char* bad : {"", " 1", "1 ", "+1", "1.0", "0x10", "99999999999", "1e3", "-"}) EXPECT_EQ(parse_number<int>(bad), std::nullopt) << bad;
+  for (const char* bad : {"", " 1", "1 ", "+1", "1.0", "0x10", "99999999999", "1e3", "-"})
+    EXPECT_EQ(parse_number<int>(bad), std::nullopt) << bad;
   EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551615"), ~std::uint64_t{0});
   EXPECT_EQ(parse_number<std::uint64_t>("-1"), std::nullopt);
   EXPECT_EQ(parse_number<double>("2.5e-3"), 0.0025);

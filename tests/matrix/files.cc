@@ -24,10 +24,13 @@ std::vector<std::string> MatrixTest::tokens(const std::string& text, const Matri
 
 std::string MatrixTest::complaint(const std::vector<std::string>& texts, const MatrixOptions& options) const {
   std::string message = message_of<UsageError>([&] { read(texts, options); });
-  for (auto at = message.find(folder_.path("")); at != std::string::npos; at = message.find(folder_.path(""))) message.erase(at, folder_.path("").size());
+  for (auto at = message.find(folder_.path("")); at != std::string::npos; at = message.find(folder_.path("")))
+    message.erase(at, folder_.path("").size());
   return message;
 }
 
-std::string decode(const std::string& keys, const std::string& backend) { return "decode/" + backend + "/q=bf16/kv=auto/" + keys; }
+std::string decode(const std::string& keys, const std::string& backend) {
+  return "decode/" + backend + "/q=bf16/kv=auto/" + keys;
+}
 
 }  // namespace attest::test

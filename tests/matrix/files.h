@@ -29,7 +29,8 @@ class MatrixTest : public testing::Test {
 inline const std::string kLeastContract = "backend: mine\nabout: a kernel\nplugin: mine\nops: {decode: attend}\n";
 
 // A block's least on lines 2 to 6, for more to be appended from line 7 on.
-inline const std::string kLeastBlock = "blocks:\n  - name: one\n    phase: decode\n    backend: native\n    seq: 1x5\n    d: 64\n";
+inline const std::string kLeastBlock =
+    "blocks:\n  - name: one\n    phase: decode\n    backend: native\n    seq: 1x5\n    d: 64\n";
 
 // Tokens of kLeastBlock: its phase and backend, then the part given.
 std::string decode(const std::string& keys, const std::string& backend = "native");

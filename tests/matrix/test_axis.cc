@@ -14,16 +14,19 @@ TEST(Range, Expands) {
   EXPECT_EQ(expand_range("1..10..4"), (Values{"1", "5", "9"}));
   EXPECT_EQ(expand_range("7..7"), Values{"7"});
   EXPECT_EQ(expand_range("0..5..100"), Values{"0"});
-  EXPECT_EQ(expand_range("9223372036854775806..9223372036854775807"), (Values{"9223372036854775806", "9223372036854775807"}));
+  EXPECT_EQ(expand_range("9223372036854775806..9223372036854775807"),
+            (Values{"9223372036854775806", "9223372036854775807"}));
   EXPECT_EQ(expand_range("0..9223372036854775807..9223372036854775807"), (Values{"0", "9223372036854775807"}));
 }
 
 TEST(Range, LeavesEverythingElse) {
-  for (const char* text : {"64", "fp8_e4m3", "1x5,2x6", "file:../dir", "file:a/1..2", "window:8,0", "", "-3", "1.5"}) EXPECT_EQ(expand_range(text), Values{text});
+  for (const char* text : {"64", "fp8_e4m3", "1x5,2x6", "file:../dir", "file:a/1..2", "window:8,0", "", "-3", "1.5"})
+    EXPECT_EQ(expand_range(text), Values{text});
 }
 
 TEST(Range, RefusesWhatIsNone) {
-  for (const char* text : {"5..3", "1..9..0", "1...9", "..9", "1..", "a..b", "1..9..2..3", "1..x", "-1..3", "1.5..2", "1..99999999999", "1 .. 3", "99999999999999999999..99999999999999999999"})
+  for (const char* text : {"5..3", "1..9..0", "1...9", "..9", "1..", "a..b", "1..9..2..3", "1..x", "-1..3", "1.5..2",
+                           "1..99999999999", "1 .. 3", "99999999999999999999..99999999999999999999"})
     EXPECT_EQ(expand_range(text), std::nullopt) << text;
 }
 
@@ -38,9 +41,13 @@ TEST(Pages, AreLengths) {
 }
 
 TEST(Pages, RefuseWhatMakesNoLength) {
-  for (const char* text : {"1xp-17", "p", "1xpp", "1xp2", "1xp*2", "1x2p+", "1xp+1+1", "xp", "1xp,", "1xp,x", "1xq,p", "1xp1", "1x p", "-1xp", "1x-p"}) EXPECT_EQ(resolve_pages(text, 16), std::nullopt) << text;
+  for (const char* text : {"1xp-17", "p", "1xpp", "1xp2", "1xp*2", "1x2p+", "1xp+1+1", "xp", "1xp,", "1xp,x", "1xq,p",
+                           "1xp1", "1x p", "-1xp", "1x-p"})
+    EXPECT_EQ(resolve_pages(text, 16), std::nullopt) << text;
   // Numbers beyond an int are no lengths; they once became small ones.
-  for (const char* text : {"1x99999999999999999999p+2000", "1x99999999999p", "1xp+99999999999999999999", "1xp-99999999999999999999", "99999999999999999999xp"}) EXPECT_EQ(resolve_pages(text, 16), std::nullopt) << text;
+  for (const char* text : {"1x99999999999999999999p+2000", "1x99999999999p", "1xp+99999999999999999999",
+                           "1xp-99999999999999999999", "99999999999999999999xp"})
+    EXPECT_EQ(resolve_pages(text, 16), std::nullopt) << text;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Contracts from YAML: every section arrives where it belongs, variants and options, and the book that finds them by name
-// and alias.
+// Contracts from YAML: every section arrives where it belongs, variants and options, and the book that finds them by
+// name and alias.
 #include "tests/matrix/files.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,9 @@ namespace {
 
 class ContractFile : public testing::Test {
  protected:
-  std::vector<Contract> read(const std::string& text) const { return read_contracts(folder_.write("c.yaml", text), "/deps"); }
+  std::vector<Contract> read(const std::string& text) const {
+    return read_contracts(folder_.write("c.yaml", text), "/deps");
+  }
   Contract one(const std::string& text) const {
     auto all = read(text);
     EXPECT_EQ(all.size(), 1U);
@@ -106,10 +108,15 @@ layout:
 }
 
 TEST_F(ContractFile, OptionsAndTheirFolders) {
-  const Contract c = one(kLeastContract + "options: {binding: '${here}/b.yaml', library: '${deps}/x.so', both: '${deps}:${here}:${deps}', plain: 7}\n");
+  const Contract c =
+      one(kLeastContract +
+          "options: {binding: '${here}/b.yaml', library: '${deps}/x.so', both: '${deps}:${here}:${deps}', plain: 7}\n");
   const std::string here = folder_.path("b.yaml").substr(0, folder_.path("b.yaml").size() - 7);
   using Options = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(c.options, (Options{{"binding", here + "/b.yaml"}, {"library", "/deps/x.so"}, {"both", "/deps:" + here + ":/deps"}, {"plain", "7"}}));
+  EXPECT_EQ(c.options, (Options{{"binding", here + "/b.yaml"},
+                                {"library", "/deps/x.so"},
+                                {"both", "/deps:" + here + ":/deps"},
+                                {"plain", "7"}}));
 }
 
 TEST_F(ContractFile, HereIsTheWorkingFolderOfABareName) {
@@ -122,7 +129,9 @@ TEST_F(ContractFile, HereIsTheWorkingFolderOfABareName) {
 }
 
 TEST_F(ContractFile, VariantsShareWhatTheirFileSays) {
-  const auto all = read(kLeastContract + "aliases: [old]\noptions: {isa: none, library: a}\ntakes: {q: f32}\nvariants:\n  mine: {isa: avx2}\n  mine_512: {isa: avx512, extra: x}\n");
+  const auto all = read(kLeastContract +
+                        "aliases: [old]\noptions: {isa: none, library: a}\ntakes: {q: f32}\nvariants:\n  mine: {isa: "
+                        "avx2}\n  mine_512: {isa: avx512, extra: x}\n");
   ASSERT_EQ(all.size(), 2U);
   using Options = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(all[0].backend, "mine");
@@ -134,7 +143,9 @@ TEST_F(ContractFile, VariantsShareWhatTheirFileSays) {
   EXPECT_EQ(all[1].takes.size(), 1U);
 }
 
-Contract named(const std::string& name, std::vector<std::string> aliases = {}) { return {.backend = name, .aliases = std::move(aliases), .file = name + ".yaml"}; }
+Contract named(const std::string& name, std::vector<std::string> aliases = {}) {
+  return {.backend = name, .aliases = std::move(aliases), .file = name + ".yaml"};
+}
 
 TEST(ContractBook, FindsByNameAndAlias) {
   ContractBook book;
@@ -153,7 +164,9 @@ TEST(ContractBook, ANameStandsForOneContract) {
   ContractBook book;
   book.add(named("native", {"torch"}));
   book.add(named("fa3"));
-  const auto refused = [&](Contract contract) { return message_of<UsageError>([&] { book.add(std::move(contract)); }); };
+  const auto refused = [&](Contract contract) {
+    return message_of<UsageError>([&] { book.add(std::move(contract)); });
+  };
   EXPECT_EQ(refused(named("fa3")), "fa3.yaml: backend 'fa3' has a contract already, in fa3.yaml");
   EXPECT_EQ(refused(named("torch")), "torch.yaml: backend 'torch' has a contract already, in native.yaml");
   EXPECT_EQ(refused(named("a", {"torch"})), "a.yaml: backend 'torch' has a contract already, in native.yaml");
@@ -181,9 +194,11 @@ TEST(ContractBook, ReadsAFolder) {
   folder.write("a.yaml", "backend: a\nabout: x\nplugin: x\nops: {decode: attend}\nvariants: {a: {o: x}, a2: {o: y}}\n");
   folder.write("notes.txt", "no contract");
   EXPECT_EQ(ContractBook::read(folder.path(""), "").names(), (std::vector<std::string>{"a", "a2", "b"}));
-  EXPECT_EQ(message_of<UsageError>([&] { ContractBook::read(folder.path("none"), ""); }), folder.path("none") + ": no folder of contracts: No such file or directory");
+  EXPECT_EQ(message_of<UsageError>([&] { ContractBook::read(folder.path("none"), ""); }),
+            folder.path("none") + ": no folder of contracts: No such file or directory");
   folder.write("c.yaml", "backend: a2\nabout: x\nplugin: x\nops: {decode: attend}\n");
-  EXPECT_EQ(message_of<UsageError>([&] { ContractBook::read(folder.path("."), ""); }), folder.path("./c.yaml") + ": backend 'a2' has a contract already, in " + folder.path("./a.yaml"));
+  EXPECT_EQ(message_of<UsageError>([&] { ContractBook::read(folder.path("."), ""); }),
+            folder.path("./c.yaml") + ": backend 'a2' has a contract already, in " + folder.path("./a.yaml"));
 }
 
 }  // namespace

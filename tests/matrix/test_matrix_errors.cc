@@ -52,12 +52,17 @@ TEST_F(MatrixErrors, KeysAndValues) {
 }
 
 TEST_F(MatrixErrors, PhaseBackendAndSeq) {
-  const auto with = [&](const std::string& phase, const std::string& backend, const std::string& seq) { return complaint({"blocks:\n  - name: one\n    phase: " + phase + "\n    backend: " + backend + "\n    seq: " + seq + "\n"}); };
+  const auto with = [&](const std::string& phase, const std::string& backend, const std::string& seq) {
+    return complaint(
+        {"blocks:\n  - name: one\n    phase: " + phase + "\n    backend: " + backend + "\n    seq: " + seq + "\n"});
+  };
   EXPECT_EQ(with("decode", "native", "1x5"), "");
   EXPECT_EQ(with("decoding", "native", "1x5"), "m0.yaml:3: phase: 'decoding' is unknown (did you mean 'decode'?)");
   EXPECT_EQ(with("decode", "nativ", "1x5"), "m0.yaml:4: backend: backend 'nativ' is unknown (did you mean 'native'?)");
-  EXPECT_EQ(with("decode", "[fa3, flash]", "1x5"), "m0.yaml:4: backend: backend 'flash' is unknown (one of: fa3, fa4, native)");
-  EXPECT_EQ(with("decode", "native", "[1x5, 5]"), "m0.yaml:5: seq: '5' is no sequence: LEN_QxLEN_KV, or N*LEN_QxLEN_KV");
+  EXPECT_EQ(with("decode", "[fa3, flash]", "1x5"),
+            "m0.yaml:4: backend: backend 'flash' is unknown (one of: fa3, fa4, native)");
+  EXPECT_EQ(with("decode", "native", "[1x5, 5]"),
+            "m0.yaml:5: seq: '5' is no sequence: LEN_QxLEN_KV, or N*LEN_QxLEN_KV");
   EXPECT_EQ(with("decode", "native", "1xq"), "m0.yaml:5: seq: '1xq' is no sequence: LEN_QxLEN_KV, or N*LEN_QxLEN_KV");
   EXPECT_EQ(with("decode", "native", "1xp+"), "m0.yaml:5: seq: '1xp+' is no sequence: LEN_QxLEN_KV, or N*LEN_QxLEN_KV");
   EXPECT_EQ(with("decode", "native", "1xp-20"), "m0.yaml:5: seq: '1xp-20' makes no lengths with page=16");
@@ -66,7 +71,8 @@ TEST_F(MatrixErrors, PhaseBackendAndSeq) {
 
 TEST_F(MatrixErrors, WhatABlockNeeds) {
   const std::vector<std::string> lines{"name: one", "phase: decode", "backend: native", "seq: 1x5"};
-  const std::vector<std::string> messages{"a block needs 'name'", "block 'one' needs 'phase'", "block 'one' needs 'backend'", "block 'one' needs 'seq'"};
+  const std::vector<std::string> messages{"a block needs 'name'", "block 'one' needs 'phase'",
+                                          "block 'one' needs 'backend'", "block 'one' needs 'seq'"};
   for (std::size_t missing = 0; missing < lines.size(); ++missing) {
     std::string text = "blocks:\n  - q: bf16\n";
     for (std::size_t i = 0; i < lines.size(); ++i)
@@ -101,20 +107,30 @@ TEST_F(MatrixErrors, Excludes) {
 }
 
 TEST_F(MatrixErrors, WhatTheBlockMakes) {
-  EXPECT_EQ(complaint({kLeastBlock + "    h: 8:3\n"}), "m0.yaml:2: block 'one' makes " + decode("h=8:3/d=64/page=16/seq=1x5#1") + ": h=8:3: 8 query heads are no multiple of 3 KV heads (exclude it, with a because)");
+  EXPECT_EQ(complaint({kLeastBlock + "    h: 8:3\n"}),
+            "m0.yaml:2: block 'one' makes " + decode("h=8:3/d=64/page=16/seq=1x5#1") +
+                ": h=8:3: 8 query heads are no multiple of 3 KV heads (exclude it, with a because)");
   EXPECT_EQ(complaint({kLeastBlock + "    in: select\n    cap: [0, 20]\n    cover: pairwise\n"}),
-            "m0.yaml:2: block 'one' makes " + decode("h=8:2/d=64/page=16/seq=1x5/cap=20/in=select#1") + ": in=select: under cap=20 no key can win by 104 nats (exclude it, with a because)");
-  EXPECT_EQ(complaint({kLeastBlock + "    exclude: [{d: 64, because: x}]\n"}), "m0.yaml:2: block 'one' is empty: every combination is excluded");
-  EXPECT_EQ(complaint({kLeastBlock + "    exclude: [{d: 64, because: x}]\n    cover: pairwise\n"}), "m0.yaml:2: block 'one' is empty: every combination is excluded");
-  EXPECT_EQ(complaint({kLeastBlock + "    seed: 1..5000\n    page: 1..50\n"}), "m0.yaml:2: block 'one' multiplies to more than 200000 cases: split it, or say cover: pairwise");
+            "m0.yaml:2: block 'one' makes " + decode("h=8:2/d=64/page=16/seq=1x5/cap=20/in=select#1") +
+                ": in=select: under cap=20 no key can win by 104 nats (exclude it, with a because)");
+  EXPECT_EQ(complaint({kLeastBlock + "    exclude: [{d: 64, because: x}]\n"}),
+            "m0.yaml:2: block 'one' is empty: every combination is excluded");
+  EXPECT_EQ(complaint({kLeastBlock + "    exclude: [{d: 64, because: x}]\n    cover: pairwise\n"}),
+            "m0.yaml:2: block 'one' is empty: every combination is excluded");
+  EXPECT_EQ(complaint({kLeastBlock + "    seed: 1..5000\n    page: 1..50\n"}),
+            "m0.yaml:2: block 'one' multiplies to more than 200000 cases: split it, or say cover: pairwise");
 }
 
 TEST_F(MatrixErrors, CasesMadeTwice) {
   const std::string token = decode("h=8:2/d=64/page=16/seq=1x5#1");
-  EXPECT_EQ(complaint({kLeastBlock + "    cap: [0, 0.0]\n"}), "m0.yaml:2: block 'one' makes " + token + " again, which m0.yaml:2 already makes");
-  EXPECT_EQ(complaint({kLeastBlock + "  - {name: two, phase: decode, backend: torch_native, seq: 1x5, d: 64}\n"}), "m0.yaml:7: block 'two' makes " + token + " again, which m0.yaml:2 already makes");
-  EXPECT_EQ(complaint({kLeastBlock, "# a comment\n" + kLeastBlock}), "m1.yaml:3: block 'one' makes " + token + " again, which m0.yaml:2 already makes");
-  EXPECT_EQ(complaint({kLeastBlock + "    page: 16\n", kLeastBlock + "    page: 16\n"}, {.only_backend = "fa3"}), "") << "with --plugin several backends become one";
+  EXPECT_EQ(complaint({kLeastBlock + "    cap: [0, 0.0]\n"}),
+            "m0.yaml:2: block 'one' makes " + token + " again, which m0.yaml:2 already makes");
+  EXPECT_EQ(complaint({kLeastBlock + "  - {name: two, phase: decode, backend: torch_native, seq: 1x5, d: 64}\n"}),
+            "m0.yaml:7: block 'two' makes " + token + " again, which m0.yaml:2 already makes");
+  EXPECT_EQ(complaint({kLeastBlock, "# a comment\n" + kLeastBlock}),
+            "m1.yaml:3: block 'one' makes " + token + " again, which m0.yaml:2 already makes");
+  EXPECT_EQ(complaint({kLeastBlock + "    page: 16\n", kLeastBlock + "    page: 16\n"}, {.only_backend = "fa3"}), "")
+      << "with --plugin several backends become one";
 }
 
 TEST_F(MatrixErrors, WhatIsNoMatrixFile) {
@@ -131,7 +147,8 @@ TEST_F(MatrixErrors, WhatIsNoMatrixFile) {
   EXPECT_EQ(complaint({kLeastBlock + "---\n" + kLeastBlock}), "m0.yaml:8: holds 2 YAML documents (---), expected one");
   EXPECT_EQ(complaint({"blocks:\n  - &self {name: n, <<: *self}\n"}), "m0.yaml:2: merges itself");
   EXPECT_EQ(complaint({kLeastBlock + "    page: &self [16, *self]\n"}), "m0.yaml:7: page: a list that holds itself");
-  EXPECT_EQ(message_of<UsageError>([&] { read_matrix({folder_.path("none.yaml")}, contracts_, {}); }), folder_.path("none.yaml") + ": can't be read: No such file or directory");
+  EXPECT_EQ(message_of<UsageError>([&] { read_matrix({folder_.path("none.yaml")}, contracts_, {}); }),
+            folder_.path("none.yaml") + ": can't be read: No such file or directory");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::string fault(const PairCover& cover, const std::vector<int>& sizes, const A
     if (!unreached.emplace(p.axis_a, p.value_a, p.axis_b, p.value_b).second) return "a pair unreached twice";
   if (covered != t.feasible) return "a pair that could be covered is not";
   for (const Pair& pair : t.all)
-    if (unreached.contains(pair) == t.feasible.contains(pair)) return "a pair unreached that is feasible, or the other way round";
+    if (unreached.contains(pair) == t.feasible.contains(pair))
+      return "a pair unreached that is feasible, or the other way round";
   return "";
 }
 
@@ -81,7 +82,9 @@ Allowed exclusions(const std::vector<int>& sizes, unsigned seed, unsigned percen
     }
   return [banned](const Row& row) {
     for (const auto& [first, second] : banned) {
-      const auto holds = [&](const Pair& p) { return row[std::get<0>(p)] == std::get<1>(p) && row[std::get<2>(p)] == std::get<3>(p); };
+      const auto holds = [&](const Pair& p) {
+        return row[std::get<0>(p)] == std::get<1>(p) && row[std::get<2>(p)] == std::get<3>(p);
+      };
       if (holds(first) && holds(second)) return false;
     }
     return true;
@@ -109,7 +112,8 @@ TEST(Pairwise, TheCheckCatchesWrongCovers) {
   ASSERT_EQ(fault(right, sizes, allowed), "");
   ASSERT_EQ(right.unreached.size(), 1U);
   PairCover wrong = right;
-  while (fault({{wrong.rows.begin(), wrong.rows.end() - 1}, right.unreached}, sizes, allowed).empty()) wrong.rows.pop_back();
+  while (fault({{wrong.rows.begin(), wrong.rows.end() - 1}, right.unreached}, sizes, allowed).empty())
+    wrong.rows.pop_back();
   wrong.rows.pop_back();
   EXPECT_EQ(fault(wrong, sizes, allowed), "a pair that could be covered is not");
   wrong = right;

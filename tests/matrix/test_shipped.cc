@@ -19,7 +19,8 @@ const std::string kCases = ATTEST_SOURCE_DIR "/cases";
 std::vector<std::string> matrix_files() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(kCases))
-    if (entry.path().extension() == ".yaml" && entry.path().filename() != "waivers.yaml") files.push_back(entry.path().string());
+    if (entry.path().extension() == ".yaml" && entry.path().filename() != "waivers.yaml")
+      files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -45,9 +46,11 @@ TEST(Shipped, EveryBackendTakesACase) {
   const ContractBook book = contracts();
   std::map<std::string, int> taken;
   for (const auto& file : matrix_files())
-    for (const ListedCase& listed : read_matrix({file}, book, {}).cases) taken[listed.c.backend] += expectation(book.find(listed.c.backend), listed.c).kind == Expectation::Kind::Take;
+    for (const ListedCase& listed : read_matrix({file}, book, {}).cases)
+      taken[listed.c.backend] += expectation(book.find(listed.c.backend), listed.c).kind == Expectation::Kind::Take;
   ASSERT_FALSE(book.names().empty());
-  for (const auto& backend : book.names()) EXPECT_GT(taken[backend], 0) << backend << " is in no matrix, or takes none of its cases";
+  for (const auto& backend : book.names())
+    EXPECT_GT(taken[backend], 0) << backend << " is in no matrix, or takes none of its cases";
 }
 
 // What is run gets as far as its inputs: a layout for its strides, one that its head dims fit.
@@ -99,7 +102,8 @@ TEST(Shipped, EveryWaiverWaivesACaseThatIsRun) {
     for (const ListedCase& listed : read_matrix({file}, book, {}).cases) {
       if (expectation(book.find(listed.c.backend), listed.c).kind == Expectation::Kind::Decline) continue;
       for (const Waiver& waiver : waivers)
-        if (find_waiver(waivers, listed.c.backend, waiver.version, token_without_seed(listed.c)) == &waiver) ++used[waiver.place];
+        if (find_waiver(waivers, listed.c.backend, waiver.version, token_without_seed(listed.c)) == &waiver)
+          ++used[waiver.place];
     }
   for (const Waiver& waiver : waivers) EXPECT_GT(used[waiver.place], 0) << waiver.place << " matches no case";
 }

@@ -18,18 +18,17 @@ class Noise {
   static constexpr Kind kinds[]{Kind::Uniform, Kind::Coin, Kind::Up, Kind::Down, Kind::Seek, Kind::Flee};
   Noise(Kind kind, std::uint64_t seed) : kind_(kind), random_(seed) {}
 
+  // Rounding to nearest never errs by more than the number itself.
   Real round(Real x, DType dtype, Real hint) {
     if (dtype == DType::F64) return x;
     const FloatFormat& f = format(dtype);
-    const Real u = f.unit_roundoff();
-    return x + part(hint) * std::max(u / (1 + u) * std::abs(x), static_cast<Real>(f.eta()));
+    const Real u = f.unit_roundoff(), size = std::abs(x);
+    return x + part(hint) * std::min(size, std::max(u / (1 + u) * size, static_cast<Real>(f.eta())));
   }
-  // A sum of two numbers of the format: exact where it is subnormal.
-  Real sum(Real x, DType dtype, Real hint) { return dtype == DType::F64 ? x : relative(x, format(dtype).unit_roundoff() / (1 + format(dtype).unit_roundoff()), hint); }
-  // A cast to nearest never errs by more than the number itself.
-  Real cast(Real x, DType dtype, Real hint) {
-    const Real error = round(x, dtype, hint) - x;
-    return x + std::clamp(error, -std::abs(x), std::abs(x));
+  // A sum of two numbers of the format: exact where it is subnormal, or one of them 0.
+  Real sum(Real a, Real b, DType dtype, Real hint) {
+    const double u = format(dtype).unit_roundoff();
+    return dtype == DType::F64 || a == 0 || b == 0 ? a + b : relative(a + b, u / (1 + u), hint);
   }
   Real relative(Real x, double error, Real hint) { return x * (1 + part(hint) * error); }
   Real absolute(Real x, double error, Real hint) { return x + part(hint) * error; }
@@ -99,14 +98,14 @@ class Simulator {
 
   Real multiply_add(Real sum, Real product, DType dtype, Real up) {  // fused, or rounded before it is added
     for (int n = 0; n < a_.product_roundings; ++n) product = noise_.round(product, dtype, up);
-    return a_.product_roundings > 0 ? noise_.sum(sum + product, dtype, up) : noise_.round(sum + product, dtype, up);
+    return a_.product_roundings > 0 ? noise_.sum(sum, product, dtype, up) : noise_.round(sum + product, dtype, up);
   }
 
   // Exact where the format holds the number, unless a scale comes first.
   Real cast(double x, const std::optional<DType>& to, double scale, Real hint) {
     int exponent = 0;
     if (!to || (std::frexp(scale, &exponent) == 0.5 && round_to(*to, x) == x)) return x;
-    return noise_.cast(x, *to, hint);
+    return noise_.round(x, *to, hint);
   }
 
   void cast_operands() {
@@ -156,7 +155,7 @@ class Simulator {
 
   void add_sink(Running& r, std::size_t keys_before) {
     raise_max(r, *row_.sink, on_weights(0, keys_before));
-    r.l = noise_.sum(r.l + weigh(*row_.sink, noise_.round(r.m, a_.sum_acc, -on_sum()), on_sum()), a_.sum_acc, on_sum());
+    r.l = noise_.sum(r.l, weigh(*row_.sink, noise_.round(r.m, a_.sum_acc, -on_sum()), on_sum()), a_.sum_acc, on_sum());
   }
 
   void add_tile(Running& r, std::size_t begin, std::size_t end) {
@@ -164,9 +163,9 @@ class Simulator {
     const Real m = noise_.round(r.m, a_.sum_acc, -on_weights(begin, end));
     for (std::size_t j = begin; j < end; ++j) {
       const Real e = weigh(scores_[j], m, on_weight(j));
-      const Real p = std::ldexp(noise_.cast(std::ldexp(e, a_.p_offset), a_.p, a_.row_sum_rounded ? on_weight(j) : value(j)), -a_.p_offset);
+      const Real p = std::ldexp(noise_.round(std::ldexp(e, a_.p_offset), a_.p, a_.row_sum_rounded ? on_weight(j) : value(j)), -a_.p_offset);
       r.acc = multiply_add(r.acc, p * value(j), a_.pv_acc, 1);
-      r.l = noise_.sum(r.l + (a_.row_sum_rounded ? p : e), a_.sum_acc, on_sum());
+      r.l = noise_.sum(r.l, a_.row_sum_rounded ? p : e, a_.sum_acc, on_sum());
     }
   }
 
@@ -198,11 +197,11 @@ class Simulator {
     Running total;
     for (const Result& part : parts) total.m = std::max(total.m, part.lse);
     for (const Result& part : parts)
-      total.l = noise_.sum(total.l + exp(noise_.round(part.lse - total.m, a_.sum_acc, on_sum()), on_sum()), a_.sum_acc, on_sum());
+      total.l = noise_.sum(total.l, exp(noise_.round(part.lse - total.m, a_.sum_acc, on_sum()), on_sum()), a_.sum_acc, on_sum());
     const Real lse = log_sum(total, on_sum());
     for (const Result& part : parts) {
       const Real share = exp(noise_.round(part.lse - lse, a_.sum_acc, part.o), part.o);
-      total.acc = noise_.sum(total.acc + noise_.round(share * part.o, a_.pv_acc, 1), a_.pv_acc, 1);
+      total.acc = noise_.sum(total.acc, noise_.round(share * part.o, a_.pv_acc, 1), a_.pv_acc, 1);
     }
     return {total.acc, lse};
   }
