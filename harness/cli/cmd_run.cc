@@ -113,7 +113,7 @@ int run_one(const RunOptions& o, const Selection& selection, const Paths& paths,
   Host host(contract, options.host);
   CaseTrace trace;
   Verdict verdict = run_case(listed.c, host, options.cases, &trace);
-  if (const Waiver* waiver = find_waiver(waivers, listed.c.backend, host.version(), token_without_seed(listed.c))) apply(*waiver, options.today, verdict);
+  apply(waivers, {listed.c.backend, host.version(), token_without_seed(listed.c)}, options.today, verdict);
   if (!options.save.empty() && trace.call && (options.save_all || is_failure(verdict.outcome))) save_tensors(options.save, listed.token, trace);
   Journal journal = open_journal(o, make_header(o, selection, paths));
   if (!host.version().empty()) journal.append(BackendRecord{contract.backend, host.version(), host.about()});

@@ -15,14 +15,20 @@ namespace {
 
 bool is_token(const std::string& text) { return parse_phase(split(text, '/').front()).has_value() && text.find('/') != std::string::npos; }
 
-// A filter of one key: globs or exact values; a value that the key can't have is an error, not an empty result.
+// A filter of one key: globs or exact values, spelt as a case prints them; a value that the key can't have is an error,
+// not an empty result.
 Condition key_filter(const std::string& option, const std::string& key, const std::vector<std::string>& values) {
+  Condition condition{.key = key, .any_of = {}, .min = {}, .max = {}, .multiple = {}, .not_multiple = {}};
   for (const auto& value : values) {
     Case scratch;
-    if (value.find_first_of("*?") != std::string::npos) continue;
-    if (const auto wrong = find_case_key(key)->parse(scratch, value)) throw UsageError(fmt::format("{}: {}", option, *wrong));
+    if (value.find_first_of("*?") == std::string::npos) {
+      if (const auto wrong = find_case_key(key)->parse(scratch, value)) throw UsageError(fmt::format("{}: {}", option, *wrong));
+      condition.any_of.push_back(find_case_key(key)->print(scratch));
+    } else {
+      condition.any_of.push_back(value);
+    }
   }
-  return {.key = key, .any_of = values, .min = {}, .max = {}, .multiple = {}, .not_multiple = {}};
+  return condition;
 }
 
 std::vector<std::string> backend_globs(const std::vector<std::string>& given, const ContractBook& contracts) {

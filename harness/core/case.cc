@@ -13,6 +13,8 @@
 namespace attest {
 namespace {
 
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 28;
+
 // '/' and '#' separate the token's parts, and a shell and a journal must hand it on as it is; a file name may hold anything.
 constexpr std::string_view kEscaped = "%/#'";
 
@@ -158,6 +160,9 @@ std::optional<std::string> contradiction(const Case& c) {
   for (const auto& s : c.seq)
     if ((c.phase == Phase::Rope || c.phase == Phase::Write) && s.len_kv < s.len_q)
       return fmt::format("seq={}x{}: new tokens stand at positions from len_kv - len_q on, which is negative", s.len_q, s.len_kv);
+  std::int64_t tokens = 0;
+  for (const auto& s : c.seq) tokens += std::int64_t{s.len_q} + s.len_kv;
+  if (tokens > kMostTokens) return fmt::format("seq: {} tokens in all are more than {}", tokens, kMostTokens);
   if (c.probe == Probe::Select) {
     // Codes of the positions must fit into the dims, and a soft cap would leave other keys a share (docs/design.md).
     const int bits = select_code_bits(c.seq);

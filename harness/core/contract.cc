@@ -113,16 +113,30 @@ std::optional<std::string> check_claim(std::string_view section, const Claim& cl
   throw std::logic_error("no claims in a section " + std::string(section));
 }
 
+namespace {
+
+// What no kernel could be asked for, whatever it claims.
+std::optional<std::string> impossible(const Contract& contract, const Case& c) {
+  const auto op = contract.ops.find(c.phase);
+  if (op == contract.ops.end()) return fmt::format("phase {} is not claimed", name(c.phase));
+  if (op->second == Op::Rope) return std::nullopt;
+  if (op->second == Op::Write || op->second == Op::WriteAttend)
+    for (const Sequence& s : c.seq)
+      if (s.len_kv < s.len_q)
+        return fmt::format("{}x{}: its operation writes the new tokens, which begin at a negative position", s.len_q, s.len_kv);
+  const auto layout = contract.layouts.find(c.strides);
+  if (layout == contract.layouts.end()) return fmt::format("strides={} has no layout", *case_value(c, "strides"));
+  if (layout->second.one_storage() && c.value_dim() != c.dim) return fmt::format("dv={}: K and V share one storage, so their dims must be equal", c.value_dim());
+  return std::nullopt;
+}
+
+}  // namespace
+
 Expectation expectation(const Contract& contract, const Case& c) {
   using Kind = Expectation::Kind;
+  if (const auto why = impossible(contract, c)) return {Kind::Decline, *why, contract.file};
   for (const Rule& rule : contract.rejects)
     if (holds(rule.when, c)) return {Kind::Reject, rule.text, rule.source};
-  if (!contract.ops.contains(c.phase))
-    return {Kind::Decline, fmt::format("phase {} is not claimed", name(c.phase)), contract.file};
-  const Op op = contract.ops.at(c.phase);
-  if (op == Op::Write || op == Op::WriteAttend)
-    for (const Sequence& s : c.seq)
-      if (s.len_kv < s.len_q) return {Kind::Decline, fmt::format("{}x{}: its operation writes the new tokens, which begin at a negative position", s.len_q, s.len_kv), contract.file};
   static const Case defaults;
   for (const CaseKey& key : case_keys()) {
     if (is_free(key.name)) continue;

@@ -90,9 +90,11 @@ std::optional<std::string> check(const LayoutSpec& spec) {
   return std::nullopt;
 }
 
+bool LayoutSpec::one_storage() const { return holds(k.storage, CacheAxis::Kv); }
+
 CacheLayout place_cache(const LayoutSpec& spec, const CacheExtents& extents) {
   CacheLayout layout;
-  layout.one_storage = holds(spec.k.storage, CacheAxis::Kv);
+  layout.one_storage = spec.one_storage();
   if (layout.one_storage && extents.dim != extents.dim_v)
     throw std::invalid_argument("K and V share one storage, so their head dims must be equal");
   layout.k = place_one(spec.k, extents, extents.dim, false);

@@ -29,6 +29,7 @@ struct CacheSpec {  // of K or of V
 struct LayoutSpec {
   CacheSpec k, v;
   bool indexed_by_plugin = false;  // the plug-in's cache_index() places the elements; `order` is not used
+  bool one_storage() const;        // K and V share it
 };
 
 // nullopt, or what is wrong with the axes; of a layout, also with how K and V lie together.

@@ -82,6 +82,7 @@ void read_npy(const std::string& path, const TensorView& view) {
     throw UsageError(fmt::format("{}: its elements are {}{}, the case's are {} ({})", path, found[1].str(), found[2].str(), name(view.dtype), own));
   for_each_element(view, [&](std::byte* at) { file.read(reinterpret_cast<char*>(at), static_cast<std::streamsize>(byte_size(view.dtype))); });
   if (!file) throw UsageError(fmt::format("{}: shorter than its header says", path));
+  if (file.peek() != std::ifstream::traits_type::eof()) throw UsageError(fmt::format("{}: longer than its header says", path));
 }
 
 }  // namespace attest

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <regex>
 
 namespace attest {
@@ -18,7 +19,26 @@ std::string lower(std::string_view text) {
 
 std::string seen_of(const Verdict& verdict) { return verdict.kind ? std::string(name(*verdict.kind)) : lower(name(verdict.outcome)); }
 
-bool is_date(const std::string& text) { return std::regex_match(text, std::regex(R"(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))")); }
+bool is_date(const std::string& text) {
+  static const std::regex form(R"((\d{4})-(\d\d)-(\d\d))");
+  std::smatch part;
+  if (!std::regex_match(text, part, form)) return false;
+  using namespace std::chrono;
+  return year_month_day(year(std::stoi(part[1])), month(static_cast<unsigned>(std::stoul(part[2]))), day(static_cast<unsigned>(std::stoul(part[3])))).ok();
+}
+
+void apply_to_pass(const std::vector<const Waiver*>& naming, const std::string& today, Verdict& verdict) {
+  for (const Waiver* w : naming) {
+    if (today > w->expires) {
+      verdict.message += fmt::format("{}{} waived it as {} until {}: remove the waiver", verdict.message.empty() ? "" : "; ", w->place, w->seen, w->expires);
+      continue;
+    }
+    verdict.outcome = Outcome::Xpass;
+    verdict.waiver = w->reference;
+    verdict.message = fmt::format("passes, but {} waives it as {}: remove or narrow the waiver", w->place, w->seen);
+    return;
+  }
+}
 
 }  // namespace
 
@@ -35,33 +55,22 @@ std::optional<std::string> check(const Waiver& w) {
   return std::nullopt;
 }
 
-const Waiver* find_waiver(const std::vector<Waiver>& waivers, const std::string& backend, const std::string& version, const std::string& token) {
+void apply(const std::vector<Waiver>& waivers, const Waived& what, const std::string& today, Verdict& verdict) {
+  std::vector<const Waiver*> naming;
   for (const Waiver& w : waivers)
-    if (glob_match(w.backend, backend) && w.version == version && glob_match(w.cases, token)) return &w;
-  return nullptr;
-}
-
-void apply(const Waiver& w, const std::string& today, Verdict& verdict) {
-  const bool expired = today > w.expires;
-  if (verdict.outcome == Outcome::Pass && expired) {
-    verdict.message += fmt::format("{}{} waived it as {} until {}: remove the waiver", verdict.message.empty() ? "" : "; ", w.place, w.seen, w.expires);
-    return;
-  }
-  if (verdict.outcome == Outcome::Pass) {
-    verdict.outcome = Outcome::Xpass;
-    verdict.waiver = w.reference;
-    verdict.message = fmt::format("passes, but {} waives it as {}: remove or narrow the waiver", w.place, w.seen);
-    return;
-  }
+    if (glob_match(w.backend, what.backend) && w.version == what.version && glob_match(w.cases, what.token)) naming.push_back(&w);
+  if (naming.empty()) return;
+  if (verdict.outcome == Outcome::Pass) return apply_to_pass(naming, today, verdict);
   if (!is_failure(verdict.outcome) || verdict.outcome == Outcome::Xpass || verdict.outcome == Outcome::Infra) return;
-  if (seen_of(verdict) != w.seen) {
-    verdict.message += fmt::format(" ({} waives {}, not {})", w.place, w.seen, seen_of(verdict));
-  } else if (expired) {
-    verdict.message += fmt::format(" ({} waived this until {})", w.place, w.expires);
-  } else {
+  const std::string seen = seen_of(verdict);
+  for (const Waiver* w : naming) {
+    if (w->seen != seen || today > w->expires) continue;
     verdict.outcome = Outcome::Xfail;
-    verdict.waiver = w.reference;
+    verdict.waiver = w->reference;
+    return;
   }
+  for (const Waiver* w : naming)
+    verdict.message += w->seen == seen ? fmt::format(" ({} waived this until {})", w->place, w->expires) : fmt::format(" ({} waives {}, not {})", w->place, w->seen, seen);
 }
 
 }  // namespace attest

@@ -23,11 +23,13 @@ struct Waiver {
 // What is wrong with the waiver itself, if anything.
 std::optional<std::string> check(const Waiver& waiver);
 
-// The first waiver for the case and version, expired or not.
-const Waiver* find_waiver(const std::vector<Waiver>& waivers, const std::string& backend, const std::string& version, const std::string& token_without_seed);
+struct Waived {  // what a waiver names
+  std::string backend, version;
+  std::string token;  // without #seed
+};
 
-// Fail -> Xfail where what is seen agrees; Pass -> Xpass. An expired waiver changes nothing but the message. `today` is
-// YYYY-MM-DD.
-void apply(const Waiver& waiver, const std::string& today, Verdict& verdict);
+// Applies the waivers that name this case of this backend and version. A failure that one of them says is seen becomes
+// Xfail; Pass becomes Xpass where one holds; an expired waiver changes nothing but the message. `today` is YYYY-MM-DD.
+void apply(const std::vector<Waiver>& waivers, const Waived& what, const std::string& today, Verdict& verdict);
 
 }  // namespace attest

@@ -114,7 +114,7 @@ void Session::map_arena(const Json& arena) {
   }
   for (const auto& page : arena.value("forbidden", Json::array())) {
     forbidden_.emplace_back(page.at(0), page.at(1));
-    mprotect(base_ + forbidden_.back().first, forbidden_.back().second, PROT_NONE);
+    if (mprotect(base_ + forbidden_.back().first, forbidden_.back().second, PROT_NONE) != 0) throw std::runtime_error("no guard pages: mprotect failed");
   }
 }
 

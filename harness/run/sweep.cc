@@ -57,7 +57,7 @@ class Sweep {
       verdict.outcome = Outcome::Infra;
       verdict.message = error.what();
     }
-    if (const Waiver* waiver = find_waiver(input_.waivers, task.c.backend, host.version(), token_without_seed(task.c))) apply(*waiver, options_.today, verdict);
+    apply(input_.waivers, {task.c.backend, host.version(), token_without_seed(task.c)}, options_.today, verdict);
     if (trace.call && (options_.save_all || is_failure(verdict.outcome))) save_tensors(options_.save, verdict.token, trace);
 
     const std::lock_guard lock(mutex_);

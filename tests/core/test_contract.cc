@@ -97,6 +97,10 @@ Contract contract() {
   c.declines = {{{one_of("kv", {"fp8*"}), at_least("group", 8)}, "no such group", "here"},
                 {{at_least("d", 200)}, "too wide", "here"}};
   c.divergences = {{{at_least("d", 160)}, "differs", "issue"}};
+  using enum CacheAxis;
+  const CacheSpec apart{{Page, Slot, Head, Dim}, {Page, Slot, Head, Dim}, {Page, Slot, Head, Dim}};
+  const CacheSpec shared{{Page, Slot, Head, Dim}, {Page, Slot, Head, Kv, Dim}, {Page, Slot, Head, Kv, Dim}};
+  c.layouts = {{Strides::Dense, {apart, apart}}, {Strides::Padded, {apart, apart}}, {Strides::Fused, {shared, shared}}};
   return c;
 }
 
@@ -166,11 +170,25 @@ TEST(Expectation, RejectsComeFirstThenDeclinesThenDivergences) {
   Contract c = contract();
   c.rejects = {{{at_least("d", 1)}, "no", "r"}};
   expect(c,
-         {{"d=224", Kind::Reject, "no", "r"}, {"d=80", Kind::Reject, "no", "r"}, {"prefill", Kind::Reject, "no", "r"}});
+         {{"d=224", Kind::Reject, "no", "r"}, {"d=80", Kind::Reject, "no", "r"}});
+  expect(c, {{"prefill", Kind::Decline, "phase prefill is not claimed", "b.yaml"}});  // nothing to reject it
   c.rejects.clear();
   expect(c, {{"d=224", Kind::Decline, "too wide", "here"}, {"d=160", Kind::Diverge, "differs", "issue"}});
   c.declines.clear();
   expect(c, {{"d=224", Kind::Diverge, "differs", "issue"}});
+}
+
+TEST(Expectation, ALayoutIsNeeded) {
+  Contract c = contract();
+  c.takes.push_back(one_of("strides", {"*"}));
+  c.takes.push_back(one_of("dv", {"*"}));
+  expect(c, {{"strides=padded_out", Kind::Decline, "strides=padded_out has no layout", "b.yaml"},
+             {"strides=fused", Kind::Take, "", ""},
+             {"dv=64", Kind::Take, "", ""}});
+  Case unequal = taken();
+  unequal.strides = Strides::Fused;
+  unequal.dim_v = 64;
+  EXPECT_EQ(expectation(c, unequal).text, "dv=64: K and V share one storage, so their dims must be equal");
 }
 
 TEST(Expectation, NewTokensBeforeTheFirstPositionAreNoProblemOfAWrite) {

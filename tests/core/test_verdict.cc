@@ -86,6 +86,7 @@ TEST(Waiver, ChecksItself) {
       {&Waiver::expires, "2027-6-1", "expires: '2027-6-1' is no date YYYY-MM-DD"},
       {&Waiver::expires, "2027-13-01", "expires: '2027-13-01' is no date YYYY-MM-DD"},
       {&Waiver::expires, "2027-06-32", "expires: '2027-06-32' is no date YYYY-MM-DD"},
+      {&Waiver::expires, "2027-02-29", "expires: '2027-02-29' is no date YYYY-MM-DD"},
       {&Waiver::expires, "2027-06-01 ", "expires: '2027-06-01 ' is no date YYYY-MM-DD"},
       {&Waiver::reference, "known", "reference: 'known' is neither an issue's address nor 'found here YYYY-MM-DD'"},
       {&Waiver::reference, "found here",
@@ -112,22 +113,43 @@ TEST(Waiver, ChecksItself) {
   EXPECT_EQ(check(linked), std::nullopt);
 }
 
+const Waived kWaived{.backend = "vllm_cpu", .version = "0.32.0", .token = "decode/vllm_cpu/seq=1x0,1x3/in=mass"};
+const Verdict kSpecial{.outcome = Outcome::Fail, .kind = FailKind::Special};
+
 TEST(Waiver, IsFoundByBackendVersionAndCases) {
+  const auto outcome = [](const std::vector<Waiver>& waivers, const Waived& what) {
+    Verdict verdict = kSpecial;
+    apply(waivers, what, "2027-01-01", verdict);
+    return verdict.outcome;
+  };
+  EXPECT_EQ(outcome({kWaiver}, kWaived), Outcome::Xfail);
+  EXPECT_EQ(outcome({}, kWaived), Outcome::Fail);
+  EXPECT_EQ(outcome({kWaiver}, {"native", "0.32.0", kWaived.token}), Outcome::Fail);
+  EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.1", kWaived.token}), Outcome::Fail) << "another version is another kernel";
+  EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "", kWaived.token}), Outcome::Fail);
+  EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.0", "decode/vllm_cpu/seq=1x1"}), Outcome::Fail);
+  EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.0", "prefill/vllm_cpu/seq=1x0"}), Outcome::Fail);
+}
+
+TEST(Waiver, AnyOfSeveralMaySayWhatIsSeen) {
   Waiver other = kWaiver;
+  other.seen = "numeric";
   other.place = "waivers.yaml:20";
-  const std::vector<Waiver> waivers{kWaiver, other};
-  const std::string token = "decode/vllm_cpu/seq=1x0,1x3/in=mass";
-  EXPECT_EQ(find_waiver(waivers, "vllm_cpu", "0.32.0", token), &waivers[0]) << "the first one";
-  EXPECT_EQ(find_waiver(waivers, "native", "0.32.0", token), nullptr);
-  EXPECT_EQ(find_waiver(waivers, "vllm_cpu", "0.32.1", token), nullptr) << "another version is another kernel";
-  EXPECT_EQ(find_waiver(waivers, "vllm_cpu", "", token), nullptr);
-  EXPECT_EQ(find_waiver(waivers, "vllm_cpu", "0.32.0", "decode/vllm_cpu/seq=1x1"), nullptr);
-  EXPECT_EQ(find_waiver(waivers, "vllm_cpu", "0.32.0", "prefill/vllm_cpu/seq=1x0"), nullptr);
-  EXPECT_EQ(find_waiver({}, "vllm_cpu", "0.32.0", token), nullptr);
+  Verdict verdict = kSpecial;
+  apply({other, kWaiver}, kWaived, "2027-01-01", verdict);
+  EXPECT_EQ(verdict.outcome, Outcome::Xfail);
+  Waiver expired = kWaiver;
+  expired.expires = "2026-12-31";
+  verdict = kSpecial;
+  apply({expired, kWaiver}, kWaived, "2027-01-01", verdict);
+  EXPECT_EQ(verdict.outcome, Outcome::Xfail) << "one that still holds";
+  verdict = {.outcome = Outcome::Fail, .kind = FailKind::Guard};
+  apply({other, kWaiver}, kWaived, "2027-01-01", verdict);
+  EXPECT_EQ(verdict.message, " (waivers.yaml:20 waives numeric, not guard) (waivers.yaml:7 waives special, not guard)");
 }
 
 Verdict applied(Verdict verdict, const Waiver& waiver = kWaiver, const std::string& today = "2027-01-01") {
-  apply(waiver, today, verdict);
+  apply({waiver}, kWaived, today, verdict);
   return verdict;
 }
 

@@ -101,9 +101,11 @@ TEST(Shipped, EveryWaiverWaivesACaseThatIsRun) {
   for (const auto& file : matrix_files())
     for (const ListedCase& listed : read_matrix({file}, book, {}).cases) {
       if (expectation(book.find(listed.c.backend), listed.c).kind == Expectation::Kind::Decline) continue;
-      for (const Waiver& waiver : waivers)
-        if (find_waiver(waivers, listed.c.backend, waiver.version, token_without_seed(listed.c)) == &waiver)
-          ++used[waiver.place];
+      for (const Waiver& waiver : waivers) {
+        Verdict passes{.outcome = Outcome::Pass};
+        apply({waiver}, {listed.c.backend, waiver.version, token_without_seed(listed.c)}, "2000-01-01", passes);
+        used[waiver.place] += passes.outcome == Outcome::Xpass;
+      }
     }
   for (const Waiver& waiver : waivers) EXPECT_GT(used[waiver.place], 0) << waiver.place << " matches no case";
 }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace attest {
@@ -12,7 +14,6 @@ namespace {
 
 using test::Made;
 using test::put;
-using Axes = std::vector<CacheAxis>;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -38,8 +39,6 @@ void set_mapping(const Made& made, std::int64_t token, std::int64_t value) {
   const TensorView view = made.call.view(Slot::SlotMapping);
   std::memcpy(view.data + view.offset({token}) * 8, &value, 8);
 }
-
-void set_scale(const Made& made, Slot slot, std::initializer_list<std::int64_t> at, float value) { put(made.call, slot, at, value); }
 
 // Two tokens in one page of 4 slots, flat slots 5 and 2 of pages 1 and 0.
 Made two_tokens(const std::string& options, const Contract& contract = test::open_contract()) {
@@ -71,47 +70,125 @@ TEST(KvWrite, OverflowIsTheContracts) {
   }
 }
 
-// The first x = k / 1024 whose quotient by 0.37 and product with 1/0.37 round to different e4m3 codes.
-double telling_value() {
-  const float scale = 0.37F, reciprocal = 1 / scale;
-  for (int k = 1; k < 1 << 20; ++k) {
-    const float x = static_cast<float>(k) / 1024, quotient = x / scale, product = x * reciprocal;
-    if (encode(DType::E4M3FN, quotient) != encode(DType::E4M3FN, product)) return x;
-  }
-  return 0;
-}
-
 TEST(KvWrite, DividesOrMultipliesByTheRoundedReciprocal) {
-  const double x = telling_value();
+  // In bf16 1/10 is 205 * 2^-11; 13/10 = 166.4 * 2^-7 rounds to 166 * 2^-7, and 13 * 205 * 2^-11 = 166.56 * 2^-7 to 167.
+  const auto made = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd");
+  put(made.call, Slot::KScale, {0}, 10);
+  put(made.call, Slot::KNew, {0, 0, 0}, 13);
+  EXPECT_EQ(Written(made, {.compute = DType::BF16}).token(Slot::KCache, 0, 0, 0), 0x3FA6);
+  EXPECT_EQ(Written(made, {.by_reciprocal = true, .compute = DType::BF16}).token(Slot::KCache, 0, 0, 0), 0x3FA7);
+  EXPECT_EQ(Written(made).token(Slot::KCache, 0, 0, 0), 0x3FA6);  // 1.3 in f32, then in bf16
+}
+
+TEST(KvWrite, BothWaysInBinary32OnTheEdgesOfCodes) {
+  // Around scale * (the midpoint of two codes) the two ways part; the reference follows the floats of this machine.
+  const float scale = 0.37F;
   const auto made = two_tokens("q=f32/kv=fp8_e4m3/h=1:1/d=1/scales=odd");
-  set_scale(made, Slot::KScale, {0}, 0.37F);
-  // 0.37F is a little above 37/100; of x = 0.37F * (midpoint of two codes), rounded, one way gives the midpoint, the other not.
-  const float tie = 0.37F * 1.0625F;
-  for (const double value : {x, static_cast<double>(tie), 0.1, 3.3, 100.0}) {
-    put(made.call, Slot::KNew, {0, 0, 0}, value);
-    const auto v = static_cast<float>(value);
-    const float quotient = v / 0.37F, product = v * (1.0F / 0.37F);
-    EXPECT_EQ(Written(made).token(Slot::KCache, 0, 0, 0), encode(DType::E4M3FN, quotient, Overflow::Saturate)) << value;
-    EXPECT_EQ(Written(made, {.by_reciprocal = true}).token(Slot::KCache, 0, 0, 0), encode(DType::E4M3FN, product, Overflow::Saturate)) << value;
+  put(made.call, Slot::KScale, {0}, scale);
+  int differ = 0;
+  for (std::uint64_t code = 0; code < 0x7E; ++code) {
+    const auto edge = static_cast<float>(scale * (decode(DType::E4M3FN, code) + decode(DType::E4M3FN, code + 1)) / 2);
+    for (const float x : {std::nextafter(edge, 0.0F), edge, std::nextafter(edge, 1e9F)}) {
+      put(made.call, Slot::KNew, {0, 0, 0}, x);
+      const auto divided = Written(made).token(Slot::KCache, 0, 0, 0), multiplied = Written(made, {.by_reciprocal = true}).token(Slot::KCache, 0, 0, 0);
+      ASSERT_EQ(divided, encode(DType::E4M3FN, x / scale));
+      ASSERT_EQ(multiplied, encode(DType::E4M3FN, x * (1 / scale)));
+      differ += divided != multiplied;
+    }
+  }
+  EXPECT_GT(differ, 10);
+}
+
+TEST(KvWrite, ScalesByHeadAndBySequenceAndHead) {
+  const auto by_head = two_tokens("q=f32/kv=fp8_e4m3/h=2:2/d=1/scales=head");
+  for (int head = 0; head < 2; ++head) {
+    put(by_head.call, Slot::KScale, {head}, head ? 0.5 : 4);
+    put(by_head.call, Slot::VScale, {head}, head ? 2 : 0.25);
+    put(by_head.call, Slot::KNew, {0, head, 0}, 3);
+    put(by_head.call, Slot::VNew, {0, head, 0}, 3);
+  }
+  const Written heads(by_head);
+  EXPECT_EQ(heads.token(Slot::KCache, 0, 0, 0), encode(DType::E4M3FN, 0.75));
+  EXPECT_EQ(heads.token(Slot::KCache, 0, 1, 0), encode(DType::E4M3FN, 6));
+  EXPECT_EQ(heads.token(Slot::VCache, 0, 0, 0), encode(DType::E4M3FN, 12));
+  EXPECT_EQ(heads.token(Slot::VCache, 0, 1, 0), encode(DType::E4M3FN, 1.5));
+
+  const auto both = test::make("write/test/q=f32/kv=fp8_e4m3/h=2:2/d=1/page=4/seq=1x1,2x2/scales=seq_head#1");
+  for (int seq = 0; seq < 2; ++seq)
+    for (int head = 0; head < 2; ++head) put(both.call, Slot::KScale, {seq, head}, 1 << (2 * seq + head));
+  for (int token = 0; token < 3; ++token)
+    for (int head = 0; head < 2; ++head) put(both.call, Slot::KNew, {token, head, 0}, 24);
+  set_mapping(both, 1, 9);
+  set_mapping(both, 2, 10);
+  const Written by_both(both);
+  EXPECT_EQ(by_both.token(Slot::KCache, 0, 1, 0), encode(DType::E4M3FN, 12));
+  EXPECT_EQ(by_both.token(Slot::KCache, 1, 0, 0), encode(DType::E4M3FN, 6));
+  EXPECT_EQ(by_both.token(Slot::KCache, 2, 1, 0), encode(DType::E4M3FN, 3));
+}
+
+TEST(KvWrite, InertScalesAreInert) {
+  auto contract = test::open_contract();
+  contract.rules[0].claims.push_back({"scales", "quantised_only", "test", false});
+  const auto inert = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd", contract), applied = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd");
+  for (const auto* made : {&inert, &applied}) put(made->call, Slot::KNew, {0, 0, 0}, 1.5);
+  EXPECT_EQ(Written(inert).token(Slot::KCache, 0, 0, 0), 0x3FC0);
+  EXPECT_EQ(Written(applied).token(Slot::KCache, 0, 0, 0), encode(DType::BF16, 1.5F / 0.37F));
+  // An FP8 cache is quantised: there the rule changes nothing.
+  const auto quantised = two_tokens("q=bf16/kv=fp8_e4m3/h=1:1/d=1/scales=odd", contract);
+  put(quantised.call, Slot::KNew, {0, 0, 0}, 1.5);
+  EXPECT_EQ(Written(quantised).token(Slot::KCache, 0, 0, 0), encode(DType::E4M3FN, 1.5F / 0.37F));
+}
+
+TEST(KvWrite, CodesOfTheSameFormatAreCopied) {
+  const auto made = two_tokens("q=bf16/kv=bf16/h=1:1/d=4");
+  const TensorView from = made.call.view(Slot::KNew);
+  const std::uint64_t codes[]{0x7FA5, 0xFF81, 0x8000, 0x0001};  // signalling NaNs with payloads, -0, a subnormal
+  for (int dim = 0; dim < 4; ++dim) store_code(DType::BF16, from.data + from.offset({0, 0, dim}) * 2, codes[dim]);
+  const Written after(made);
+  for (int dim = 0; dim < 4; ++dim) EXPECT_EQ(after.token(Slot::KCache, 0, 0, dim), codes[dim]);
+}
+
+TEST(KvWrite, NegativeSlotsAreSkippedAndAllElseIsAsItWas) {
+  const auto made = two_tokens("q=bf16/kv=fp8_e5m2/h=2:2/d=3/dv=5");
+  set_mapping(made, 0, -1);
+  const Written after(made);
+  for (const Slot slot : {Slot::KCache, Slot::VCache}) {
+    const auto before = made.call.storages[made.call.ref(slot).storage].bytes();
+    const auto& bytes = after.caches.at(made.call.ref(slot).storage);
+    const CachePlace& place = slot == Slot::KCache ? made.call.layout.k : made.call.layout.v;
+    ASSERT_EQ(bytes.size(), before.size());
+    std::vector<bool> written(bytes.size());
+    for (int head = 0; head < 2; ++head)
+      for (int dim = 0; dim < place.width; ++dim) written[static_cast<std::size_t>(place.index(0, 2, head, dim))] = true;
+    for (std::size_t at = 0; at < bytes.size(); ++at) EXPECT_EQ(bytes[at] != before[at], written[at]) << name(slot) << " byte " << at;
   }
 }
 
-TEST(KvWrite, ReciprocalDiffersFromTheQuotient) {
-  // 3 / 10 in bf16: the quotient rounds to 0x3E9A; 1/10 = 0x3DCD in bf16 (0.10009765625), three times that is 0x3E9A as
-  // well, but 7 / 10 is 0x3F33 (0.69921875) against 0.70068359375 -> 0x3F33, and 41 / 10 is 0x4083 against 4.104 -> 0x4083.
-  // Found by search instead: the two ways differ somewhere, and the reference knows each.
-  const auto made = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd");
-  set_scale(made, Slot::KScale, {0}, 10.0F);
-  int differ = 0;
-  for (int value = 1; value < 128; ++value) {
-    put(made.call, Slot::KNew, {0, 0, 0}, value);
-    const auto divided = Written(made, {.compute = DType::BF16}).token(Slot::KCache, 0, 0, 0);
-    const auto multiplied = Written(made, {.by_reciprocal = true, .compute = DType::BF16}).token(Slot::KCache, 0, 0, 0);
-    EXPECT_EQ(divided, encode(DType::BF16, value / 10.0));
-    EXPECT_EQ(multiplied, encode(DType::BF16, value * 0.10009765625));
-    differ += divided != multiplied;
-  }
-  EXPECT_GT(differ, 20);
+TEST(KvWrite, LayoutsThatNestOtherwise) {
+  using enum CacheAxis;
+  auto contract = test::open_contract();
+  // K as vLLM's CPU kernels keep it, [page, head, dim, slot], and both halves of one storage.
+  contract.layouts[Strides::Fused] = {.k = {{Page, Head, Slot, Dim}, {Page, Head, Kv, Slot, Dim}, {Page, Head, Kv, Dim, Slot}},
+                                      .v = {{Page, Head, Slot, Dim}, {Page, Head, Kv, Slot, Dim}, {Page, Head, Kv, Slot, Dim}}};
+  const auto made = two_tokens("q=f16/kv=f16/h=2:2/d=3/strides=fused", contract);
+  for (int token = 0; token < 2; ++token)
+    for (int head = 0; head < 2; ++head)
+      for (int dim = 0; dim < 3; ++dim) {
+        put(made.call, Slot::KNew, {token, head, dim}, 100 * token + 10 * head + dim + 1);
+        put(made.call, Slot::VNew, {token, head, dim}, -(100 * token + 10 * head + dim + 1));
+      }
+  const auto caches = write_cache(made.problem, made.call, {});
+  ASSERT_EQ(caches.size(), 1U);
+  const auto value = [&](int element) { return decode(DType::F16, load_code(DType::F16, &caches.begin()->second[static_cast<std::size_t>(element) * 2])); };
+  // Page 1 begins at 2 heads * 2 * 4 slots * 3 dims = 48; head 1 24 behind it; V 12 behind K.
+  for (int head = 0; head < 2; ++head)
+    for (int dim = 0; dim < 3; ++dim) {
+      EXPECT_EQ(value(48 + 24 * head + 4 * dim + 1), 10 * head + dim + 1);           // token 0: page 1, slot 1
+      EXPECT_EQ(value(48 + 24 * head + 12 + 3 * 1 + dim), -(10 * head + dim + 1));
+      EXPECT_EQ(value(24 * head + 4 * dim + 2), 100 + 10 * head + dim + 1);          // token 1: page 0, slot 2
+      EXPECT_EQ(value(24 * head + 12 + 3 * 2 + dim), -(100 + 10 * head + dim + 1));
+    }
 }
+
 }  // namespace
 }  // namespace attest
