@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::int64_t kBlockScores = std::int64_t{1} << 21;  // scores held at once: heads * rows * keys
 
-struct Block {  // results of some rows of some heads of one sequence, f64
+struct Block {                // results of some rows of some heads of one sequence, f64
   at::Tensor out, bound;      // [b, r, dim_v], scaled by v_scale
   at::Tensor lse, lse_bound;  // [b, r, 1]
 };
 
-struct SequenceTensors {  // b: KV heads
+struct SequenceTensors {              // b: KV heads
   at::Tensor q, k, v;                 // [b, rows, dim], [b, keys, dim], [b, keys, dim_v]
   at::Tensor score_factor, v_factor;  // [b, 1, 1]
   at::Tensor sink;                    // [b, rows, 1], undefined without sinks
@@ -37,10 +37,13 @@ at::Tensor spread_specials(const at::Tensor& hidden, const at::Tensor& v, const 
   const auto reached = [&](const at::Tensor& where) { return at::bmm(seen, where.to(at::kFloat)).gt(0); };
   const auto plus = reached(v.eq(INFINITY)), minus = reached(v.eq(-INFINITY));
   const auto nan = reached(v.isnan()).logical_or(plus.logical_and(minus));
-  return out.masked_fill(plus, INFINITY).masked_fill(minus, -INFINITY).masked_fill(nan, std::numeric_limits<double>::quiet_NaN());
+  return out.masked_fill(plus, INFINITY)
+      .masked_fill(minus, -INFINITY)
+      .masked_fill(nan, std::numeric_limits<double>::quiet_NaN());
 }
 
-Block attend_block(const Problem& problem, const SequenceTensors& s, const BoundModel& model, bool one_hot, at::ScalarType working) {
+Block attend_block(const Problem& problem, const SequenceTensors& s, const BoundModel& model, bool one_hot,
+                   at::ScalarType working) {
   // scores
   ScoreBlock block;
   block.scores = at::bmm(s.q.to(working), s.k.to(working).transpose(1, 2)).mul_(s.score_factor.to(working));
@@ -83,9 +86,11 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   softmax.seen = block.seen;
   const Weights range = weigh(model, softmax);
   if (one_hot) {
-    result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>(), block.max.abs().max().item<double>());
+    result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>(),
+                                 block.max.abs().max().item<double>());
   } else {
-    result.bound = rounded_bound(model, output_bound(model, softmax, range, finite, out).mul_(s.v_factor.abs()), result.out);
+    result.bound =
+        rounded_bound(model, output_bound(model, softmax, range, finite, out).mul_(s.v_factor.abs()), result.out);
   }
   result.lse_bound = lse_bound(model, softmax, range).masked_fill_(empty, 0);
   result.lse.masked_fill_(empty, -INFINITY);
@@ -93,7 +98,8 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   return result;
 }
 
-SequenceTensors slice(const SequenceTensors& all, std::int64_t head, std::int64_t heads, std::int64_t row, std::int64_t rows) {
+SequenceTensors slice(const SequenceTensors& all, std::int64_t head, std::int64_t heads, std::int64_t row,
+                      std::int64_t rows) {
   const auto of_heads = [&](const at::Tensor& t) { return t.narrow(0, head, heads); };
   return {.q = of_heads(all.q).narrow(1, row, rows),
           .k = of_heads(all.k),
@@ -105,7 +111,8 @@ SequenceTensors slice(const SequenceTensors& all, std::int64_t head, std::int64_
 }
 
 // Rows of a block are (row, head of the group) of each KV head; the result is [row, query head].
-void store(const Problem& p, const Block& block, int first_row, std::int64_t head_kv, std::int64_t packed_row, const CallRules& rules, Expected& to) {
+void store(const Problem& p, const Block& block, int first_row, std::int64_t head_kv, std::int64_t packed_row,
+           const CallRules& rules, Expected& to) {
   const int group = p.group();
   const auto out = block.out.contiguous(), bound = block.bound.contiguous();
   const auto lse = block.lse.contiguous(), lse_bound = block.lse_bound.contiguous();
@@ -119,8 +126,10 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
       to.lse.bound[to.lse.index(row, head, 0)] = lse_bound.const_data_ptr<double>()[from];
       const std::size_t at = to.out.index(row, head, 0);
       const auto width = static_cast<std::size_t>(p.dim_v);
-      std::copy_n(out.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width, to.out.value.begin() + static_cast<std::ptrdiff_t>(at));
-      std::copy_n(bound.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width, to.out.bound.begin() + static_cast<std::ptrdiff_t>(at));
+      std::copy_n(out.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width,
+                  to.out.value.begin() + static_cast<std::ptrdiff_t>(at));
+      std::copy_n(bound.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width,
+                  to.out.bound.begin() + static_cast<std::ptrdiff_t>(at));
       if (lse_value != -INFINITY) continue;
       const double empty = rules.empty_row == EmptyRow::Nan ? std::numeric_limits<double>::quiet_NaN() : 0;
       const double allowed = rules.empty_row == EmptyRow::Unspecified ? INFINITY : 0;
@@ -131,17 +140,26 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
 
 // A sequence without keys: nothing but the sink, if there is one.
 Block keyless_block(const Problem& p, const BoundModel& model, std::int64_t rows, const at::Tensor& sink) {
-  const auto zeros = at::zeros({p.heads_kv, rows, p.dim_v}, at::kDouble), none = at::zeros({p.heads_kv, rows, 1}, at::kDouble);
+  const auto zeros = at::zeros({p.heads_kv, rows, p.dim_v}, at::kDouble),
+             none = at::zeros({p.heads_kv, rows, 1}, at::kDouble);
   if (!sink.defined()) return {zeros, zeros, none.sub(INFINITY), none};
   const auto seen = none.narrow(0, 0, 1);
-  const SoftmaxBlock alone{.p = none.add(1), .sum = none.add(1), .max = sink, .lse = sink, .error = sink_errors(model, sink, sink, seen), .seen = seen};
+  const SoftmaxBlock alone{.p = none.add(1),
+                           .sum = none.add(1),
+                           .max = sink,
+                           .lse = sink,
+                           .error = sink_errors(model, sink, sink, seen),
+                           .seen = seen};
   return {zeros, zeros, sink, lse_bound(model, alone, weigh(model, alone))};
 }
 
 }  // namespace
 
-Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic, const CallRules& rules, Precision precision) {
-  Expected expected{.out = ExpectedTensor(p.total_q, p.heads_q, p.dim_v), .lse = ExpectedTensor(p.total_q, p.heads_q, 1), .k_out = {}};
+Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic, const CallRules& rules,
+                Precision precision) {
+  Expected expected{.out = ExpectedTensor(p.total_q, p.heads_q, p.dim_v),
+                    .lse = ExpectedTensor(p.total_q, p.heads_q, 1),
+                    .k_out = {}};
   const CacheReader cache(p, call, rules.k_to_q);
   const auto working = precision == Precision::F64 ? at::kDouble : at::kFloat;
   const auto sink = sinks(p, call);
@@ -160,7 +178,9 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
                            .len_kv = s.len_kv,
                            .softcap = p.softcap,
                            .sink = sink.defined()};
-    const auto row_sinks = sink.defined() ? sink.unsqueeze(1).expand({p.heads_kv, s.len_q, p.group()}).reshape({p.heads_kv, rows, 1}) : at::Tensor();
+    const auto row_sinks =
+        sink.defined() ? sink.unsqueeze(1).expand({p.heads_kv, s.len_q, p.group()}).reshape({p.heads_kv, rows, 1})
+                       : at::Tensor();
     if (s.len_kv == 0) {
       store(p, keyless_block(p, model, rows, row_sinks), p.first_row(seq), 0, 0, rules, expected);
       continue;

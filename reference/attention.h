@@ -8,8 +8,8 @@
 
 #include "harness/core/call.h"
 #include "harness/core/contract.h"
-#include "harness/core/problem.h"
 #include "harness/core/expected.h"
+#include "harness/core/problem.h"
 
 namespace attest {
 

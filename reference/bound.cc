@@ -33,7 +33,9 @@ bool holds_exactly(DType from, DType to) {
 }
 
 // Below this, exp's result may be 0 or subnormal, and carries no relative accuracy.
-double exp_floor(const Arithmetic& a) { return std::max(a.exp_floor, std::log(std::ldexp(1.0, 1 - format(a.sum_acc).bias))); }
+double exp_floor(const Arithmetic& a) {
+  return std::max(a.exp_floor, std::log(std::ldexp(1.0, 1 - format(a.sum_acc).bias)));
+}
 
 struct Cast {
   double unit = 0, eta = 0;
@@ -50,13 +52,23 @@ at::Tensor rescales(const BoundModel& model, const at::Tensor& seen) {
   return seen.sub(1).div_(tile).ceil_().clamp_(0, std::max(tiles - 1, 0)).add_(model.sink ? 1 : 0);
 }
 
-at::Tensor roundings_of_sums(const BoundModel& model, const at::Tensor& seen) { return rescales(model, seen).add_(seen).add_(model.sink ? 1 : 0); }
+at::Tensor roundings_of_sums(const BoundModel& model, const at::Tensor& seen) {
+  return rescales(model, seen).add_(seen).add_(model.sink ? 1 : 0);
+}
 
 // From the error of the scores, of which the largest may be any key's, to d_j.
-at::Tensor exponent_errors(const BoundModel& model, const at::Tensor& error, const at::Tensor& size, const at::Tensor& max, const at::Tensor& seen) {
+at::Tensor exponent_errors(const BoundModel& model, const at::Tensor& error, const at::Tensor& size,
+                           const at::Tensor& max, const at::Tensor& seen) {
   const Arithmetic& a = model.arithmetic;
-  const auto arguments = size.add(max.to(at::kFloat).abs()).add_(error).add_(error.amax(-1, true)).mul_(2 * unit(a.sum_acc)).add_(3 * format(a.sum_acc).eta());
-  return arguments.add_(error).add_(rescales(model, seen).add_(1).mul_(-std::log1p(-a.exp_rel))).mul_(kInflation).clamp_max_(kWorstError);
+  const auto arguments = size.add(max.to(at::kFloat).abs())
+                             .add_(error)
+                             .add_(error.amax(-1, true))
+                             .mul_(2 * unit(a.sum_acc))
+                             .add_(3 * format(a.sum_acc).eta());
+  return arguments.add_(error)
+      .add_(rescales(model, seen).add_(1).mul_(-std::log1p(-a.exp_rel)))
+      .mul_(kInflation)
+      .clamp_max_(kWorstError);
 }
 
 // E(x) = min(x, max(u x, eta / (2^offset l)))
@@ -113,9 +125,12 @@ at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block) {
   const at::Tensor& size = block.magnitude;
   const auto of_q = at::minimum(size, size.mul(q.unit).add_(block.k_size.mul(block.factor).mul_(q.eta)));
   const auto cast = size.add(of_q);
-  auto error = at::minimum(cast, cast.mul(k.unit).add_(block.q_size.mul(block.factor).mul_(q.eta > 0 ? 2 * k.eta : k.eta))).add_(of_q);
+  auto error =
+      at::minimum(cast, cast.mul(k.unit).add_(block.q_size.mul(block.factor).mul_(q.eta > 0 ? 2 * k.eta : k.eta)))
+          .add_(of_q);
   error.add_(size.add(error).mul_(growth(u, model.dim + a.product_roundings)));
-  error.add_(block.factor.clamp_min(1).mul_((model.dim * (1 + a.product_roundings) + a.score_roundings + 2) * format(a.qk_acc).eta()));
+  error.add_(block.factor.clamp_min(1).mul_((model.dim * (1 + a.product_roundings) + a.score_roundings + 2) *
+                                            format(a.qk_acc).eta()));
 
   const auto capped = block.capped.to(at::kFloat);
   const auto hidden = capped.eq(-INFINITY);
@@ -152,7 +167,8 @@ Weights weigh(const BoundModel& model, const SoftmaxBlock& block) {
   return w;
 }
 
-at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w, const at::Tensor& values, const at::Tensor& out) {
+at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w, const at::Tensor& values,
+                        const at::Tensor& out) {
   const Arithmetic& a = model.arithmetic;
   const Cast of_v = cast_of(a.v_cast, model.cache, model.v_scaled);
   const auto v = values.to(at::kFloat), size = out.abs().to(at::kFloat);
@@ -162,14 +178,16 @@ at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, cons
 
   // T_n: what happens to the products alone
   auto theta = both(growth(unit(a.pv_acc), roundings.add(a.product_roundings)), of_v.unit);
-  if (merged) theta = both(theta, both(both(unit(*a.partial), a.exp_rel), growth(unit(a.pv_acc), 1 + a.final_roundings)));
+  if (merged)
+    theta = both(theta, both(both(unit(*a.partial), a.exp_rel), growth(unit(a.pv_acc), 1 + a.final_roundings)));
   const auto theta_f32 = theta.to(at::kFloat);
   auto products = most.mul(theta_f32);
   auto once = a.row_sum_rounded ? at::zeros_like(most) : cast_error(a, most, block.sum);
   if (merged) once.add_(merged->of_key.mul(block.error.exp()));
   products.add_(once.mul_(theta_f32.add(1)));
   const double eta = format(a.pv_acc).eta();
-  const auto tiny = most.sum(-1, true).mul_(of_v.eta).add_(roundings.mul(eta * (1 + a.product_roundings)).div(block.sum));
+  const auto tiny =
+      most.sum(-1, true).mul_(of_v.eta).add_(roundings.mul(eta * (1 + a.product_roundings)).div(block.sum));
   auto later = at::bmm(products, v.abs()).add_(tiny.mul(theta_f32.add(1))).div_(w.kept);
   if (merged) {
     const auto of_partials = roundings.add(a.final_roundings).mul_(eta).add_(format(*a.partial).eta());
@@ -191,10 +209,13 @@ at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, cons
 at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w) {
   const Arithmetic& a = model.arithmetic;
   const double u = unit(a.sum_acc);
-  auto bound = at::maximum(w.grown.sum(-1, true).log1p_(), w.kept.log().neg_());
+  const auto down = w.lost.sum(-1, true).neg_().log1p_().neg_().masked_fill_(w.kept.eq(0), INFINITY);
+  auto bound = at::maximum(w.grown.sum(-1, true).log1p_(), down);
   if (a.partial) bound.add_(merge(a, block).common);
   bound.add_(roundings_of_sums(model, block.seen).mul_(-std::log1p(-u)));
-  bound.add_(block.max.abs().add(block.sum.log()).mul_(4 * u)).add_(block.lse.abs().mul(kF32Unit)).add_(a.exp_rel + 4 * format(a.sum_acc).eta());
+  bound.add_(block.max.abs().add(block.sum.log()).mul_(4 * u))
+      .add_(block.lse.abs().mul(kF32Unit))
+      .add_(a.exp_rel + 4 * format(a.sum_acc).eta());
   return bound.mul_(kInflation).to(at::kDouble);
 }
 
@@ -209,9 +230,11 @@ at::Tensor one_hot_bound(const BoundModel& model, const at::Tensor& scaled_out, 
   const FloatFormat& f = format(model.out);
   // exp(0), the row sum of one term, the products with V and its scale.
   const double of_v = model.v_scaled && a.v_cast ? unit(*a.v_cast) : 0;
-  const double relative = 2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + of_v + (a.unscaled ? unit(*a.unscaled) : 0);
+  const double relative =
+      2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + of_v + (a.unscaled ? unit(*a.unscaled) : 0);
   // Other keys are below exp(-104) each, but for the roundings of two scores.
-  const double rounded = (a.score_roundings + a.product_roundings) * unit(a.qk_acc) + (a.score ? unit(*a.score) : 0) + 2 * unit(a.sum_acc);
+  const double rounded =
+      (a.score_roundings + a.product_roundings) * unit(a.qk_acc) + (a.score ? unit(*a.score) : 0) + 2 * unit(a.sum_acc);
   const double others = model.len_kv * std::exp(-104 + 2 * rounded * loudest) * largest_value;
   auto bound = at::empty_like(scaled_out);
   const double* value = scaled_out.const_data_ptr<double>();

@@ -3,14 +3,16 @@
 // arithmetic is not what ran.
 //
 // Notation, for one (sequence, query head, row): s_j = scale <q, k_j>, A_j = scale sum_i |q_i k_ji|, c_j the capped
-// score, m their maximum, p = softmax(c), l = sum exp(c_j - m), o = sum p_j v_j; u_X and eta_X the unit roundoff and half
-// the smallest subnormal of format X, (k) = (1 + u)^k - 1; n keys that the row sees, R rescales between their tiles. A
-// sink is one more key with v = 0.
+// score, m their maximum, p = softmax(c), l = sum exp(c_j - m), o = sum p_j v_j; u_X and eta_X the unit roundoff and
+// half the smallest subnormal of format X, (k) = (1 + u)^k - 1; n keys that the row sees, R rescales between their
+// tiles. A sink is one more key with v = 0.
 //
-//   score      e_j = sech^2(s_j/cap) [casts of q and K + (dim + products) A_j] + cap eps_tanh + (r [+ 2 with a cap]) |c_j|
+//   score      e_j = sech^2(s_j/cap) [casts of q and K + (dim + products) A_j] + cap eps_tanh + (r [+ 2 with a cap])
+//   |c_j|
 //              d_j = e_j + 2 u_sum (|c_j| + |m|) + (1 + R) eps_exp
 //   a cast     E(x) = min(x, max(u x, eta)); of P: x = p_j, eta = eta_p / (2^offset l)
-//   weights    grown_j = p_j (e^d_j - 1), lost_j = p_j (1 - e^-d_j), or p_j where exp may be 0; both and E(p_j) when the
+//   weights    grown_j = p_j (e^d_j - 1), lost_j = p_j (1 - e^-d_j), or p_j where exp may be 0; both and E(p_j) when
+//   the
 //              row sum adds rounded P
 //   T_s        sum max(grown_j, lost_j) |v_j - o| / (1 - sum lost)
 //   T_n        sum [(n + products + R) p_j + E(p_j) unless in T_s] |v_j| e^d_j / (1 - sum lost), and V's cast, partials
@@ -69,7 +71,8 @@ at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at
 Weights weigh(const BoundModel& model, const SoftmaxBlock& block);
 
 // f64 [b, r, dim_v]: the bound of o in units before v_scale; `values` [b, n (+1), dim_v] finite, `out` [b, r, dim_v].
-at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& weights, const at::Tensor& values, const at::Tensor& out);
+at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& weights,
+                        const at::Tensor& values, const at::Tensor& out);
 
 // f64 [b, r, 1]
 at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& weights);

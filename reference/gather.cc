@@ -46,17 +46,22 @@ at::Tensor CacheReader::gather(const std::vector<double>& storage, const CachePl
   double* to = tensor.mutable_data_ptr<double>();
   const TensorView table = call_.view(Slot::PageTable);
   std::vector<std::int64_t> pages;
-  for (int position = 0; position < length; position += problem_.page_size) pages.push_back(table.integer({seq, position / problem_.page_size}));
+  for (int position = 0; position < length; position += problem_.page_size)
+    pages.push_back(table.integer({seq, position / problem_.page_size}));
   for (int head = 0; head < problem_.heads_kv; ++head)
     for (int position = 0; position < length; ++position) {
-      const std::int64_t page = pages[static_cast<std::size_t>(position / problem_.page_size)], slot = position % problem_.page_size;
-      for (std::int64_t dim = 0; dim < place.width; ++dim) *to++ = storage[static_cast<std::size_t>(place.index(page, slot, head, dim))];
+      const std::int64_t page = pages[static_cast<std::size_t>(position / problem_.page_size)],
+                         slot = position % problem_.page_size;
+      for (std::int64_t dim = 0; dim < place.width; ++dim)
+        *to++ = storage[static_cast<std::size_t>(place.index(page, slot, head, dim))];
     }
   return tensor;
 }
 
 at::Tensor CacheReader::keys(int seq) const { return gather(k_, call_.layout.k, seq); }
-at::Tensor CacheReader::values(int seq) const { return gather(call_.layout.one_storage ? k_ : v_, call_.layout.v, seq); }
+at::Tensor CacheReader::values(int seq) const {
+  return gather(call_.layout.one_storage ? k_ : v_, call_.layout.v, seq);
+}
 
 at::Tensor queries(const Problem& p, const Call& call, int seq) {
   const int rows = p.seqs[static_cast<std::size_t>(seq)].len_q, first = p.first_row(seq), group = p.group();
@@ -82,7 +87,10 @@ bool rounds(const Call& call, Slot slot) {
   const TensorView view = call.view(slot);
   int exponent = 0;
   for (std::int64_t i = 0; i < element_count(view.shape); ++i)
-    if (std::frexp(std::abs(decode(view.dtype, load_code(view.dtype, view.data + static_cast<std::size_t>(i) * byte_size(view.dtype)))), &exponent) != 0.5) return true;
+    if (std::frexp(std::abs(decode(view.dtype, load_code(view.dtype, view.data + static_cast<std::size_t>(i) *
+                                                                                     byte_size(view.dtype)))),
+                   &exponent) != 0.5)
+      return true;
   return false;
 }
 

@@ -26,11 +26,13 @@ class CacheReader {
   std::vector<double> k_, v_;
 };
 
-at::Tensor queries(const Problem& problem, const Call& call, int seq);  // f64 [heads_kv, len_q * group, dim], rows by (row, head)
-at::Tensor score_factors(const Problem& problem, const Call& call, int seq);  // f64 [heads_kv]: softmax scale * scales of q and k
+at::Tensor queries(const Problem& problem, const Call& call,
+                   int seq);  // f64 [heads_kv, len_q * group, dim], rows by (row, head)
+at::Tensor score_factors(const Problem& problem, const Call& call,
+                         int seq);          // f64 [heads_kv]: softmax scale * scales of q and k
 bool rounds(const Call& call, Slot scale);  // is a product with it inexact: is one of the scales no power of two?
 at::Tensor value_factors(const Problem& problem, const Call& call, int seq);  // f64 [heads_kv]: scale of v
 at::Tensor sinks(const Problem& problem, const Call& call);  // f64 [heads_kv, group], undefined without sinks
-at::Tensor hidden(const Problem& problem, int seq);          // bool [len_q * group, len_kv]: keys that a row does not see
+at::Tensor hidden(const Problem& problem, int seq);  // bool [len_q * group, len_kv]: keys that a row does not see
 
 }  // namespace attest

@@ -20,7 +20,8 @@ double scale_of(const Call& call, Slot slot, std::int64_t seq, std::int64_t head
 
 }  // namespace
 
-std::map<std::size_t, std::vector<std::byte>> write_cache(const Problem& p, const Call& call, const WriteArithmetic& a) {
+std::map<std::size_t, std::vector<std::byte>> write_cache(const Problem& p, const Call& call,
+                                                          const WriteArithmetic& a) {
   std::map<std::size_t, std::vector<std::byte>> caches;
   for (const Slot slot : {Slot::KCache, Slot::VCache}) {
     const auto bytes = call.storages[call.ref(slot).storage].bytes();
@@ -31,7 +32,8 @@ std::map<std::size_t, std::vector<std::byte>> write_cache(const Problem& p, cons
     Slot from, cache, scale;
     const CachePlace& place;
   };
-  for (const Side& side : {Side{Slot::KNew, Slot::KCache, Slot::KScale, call.layout.k}, Side{Slot::VNew, Slot::VCache, Slot::VScale, call.layout.v}}) {
+  for (const Side& side : {Side{Slot::KNew, Slot::KCache, Slot::KScale, call.layout.k},
+                           Side{Slot::VNew, Slot::VCache, Slot::VScale, call.layout.v}}) {
     const TensorView from = call.view(side.from);
     auto& to = caches.at(call.ref(side.cache).storage);
     const bool scales = p.scales_apply && call.has(side.scale);
@@ -43,15 +45,19 @@ std::map<std::size_t, std::vector<std::byte>> write_cache(const Problem& p, cons
         if (at < 0) continue;
         for (std::int64_t head = 0; head < p.heads_kv; ++head)
           for (std::int64_t dim = 0; dim < side.place.width; ++dim) {
-            const auto element = static_cast<std::size_t>(side.place.index(at / p.page_size, at % p.page_size, head, dim));
+            const auto element =
+                static_cast<std::size_t>(side.place.index(at / p.page_size, at % p.page_size, head, dim));
             std::byte* byte = &to[element * byte_size(p.cache)];
             if (copies) {
-              const std::byte* source = from.data + static_cast<std::size_t>(from.offset({token, head, dim})) * byte_size(from.dtype);
+              const std::byte* source =
+                  from.data + static_cast<std::size_t>(from.offset({token, head, dim})) * byte_size(from.dtype);
               std::copy_n(source, byte_size(p.cache), byte);
               continue;
             }
             const double value = from.value({token, head, dim});
-            store_code(p.cache, byte, encode(p.cache, scales ? scaled(value, scale_of(call, side.scale, seq, head), a) : value, a.overflow));
+            store_code(
+                p.cache, byte,
+                encode(p.cache, scales ? scaled(value, scale_of(call, side.scale, seq, head), a) : value, a.overflow));
           }
       }
   }

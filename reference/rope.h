@@ -7,13 +7,13 @@
 
 #include "harness/core/call.h"
 #include "harness/core/contract.h"
-#include "harness/core/problem.h"
 #include "harness/core/expected.h"
+#include "harness/core/problem.h"
 
 namespace attest {
 
-// Expected::out is q's result, Expected::k_out k's; the bound is three roundings of the declared format (cosine or sine,
-// product, sum) and one of the output's, per element.
+// Expected::out is q's result, Expected::k_out k's; the bound is three roundings of the declared format (cosine or
+// sine, product, sum) and one of the output's, per element.
 Expected rotate(const Problem& problem, const Call& call, const Arithmetic& arithmetic);
 
 }  // namespace attest

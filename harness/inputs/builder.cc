@@ -50,7 +50,8 @@ void CallBuilder::set_integer(Slot slot, std::initializer_list<std::int64_t> ind
 void CallBuilder::set_element(std::size_t storage, std::int64_t element, double value, Overflow overflow) {
   const Tensor& tensor = call_.storages[storage];
   const DType dtype = tensor.view().dtype;
-  store_code(dtype, &tensor.bytes()[static_cast<std::size_t>(element) * byte_size(dtype)], encode(dtype, value, overflow));
+  store_code(dtype, &tensor.bytes()[static_cast<std::size_t>(element) * byte_size(dtype)],
+             encode(dtype, value, overflow));
 }
 
 void CallBuilder::fill_floats(Slot slot, std::span<const float> values) {

@@ -11,7 +11,8 @@ namespace attest {
 
 void read_inputs(Call& call, const std::string& directory) {
   std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) throw UsageError(fmt::format("in=file:{}: no such folder", directory));
+  if (!std::filesystem::is_directory(directory, error))
+    throw UsageError(fmt::format("in=file:{}: no such folder", directory));
   int read = 0;
   for (std::size_t i = 0; i < kSlots; ++i) {
     const auto slot = static_cast<Slot>(i);
@@ -21,7 +22,8 @@ void read_inputs(Call& call, const std::string& directory) {
     read_npy(path, call.view(slot));
     ++read;
   }
-  if (read == 0) throw UsageError(fmt::format("in=file:{}: no <slot>.npy in it, such as q.npy or k_cache.npy", directory));
+  if (read == 0)
+    throw UsageError(fmt::format("in=file:{}: no <slot>.npy in it, such as q.npy or k_cache.npy", directory));
 }
 
 }  // namespace attest

@@ -14,10 +14,10 @@ namespace attest {
 class Fill {
  public:
   virtual ~Fill() = default;
-  virtual double q(int seq, int row, int head, int dim) const = 0;           // head: query head
-  virtual double k(int seq, int position, int head, int dim) const = 0;      // head: KV head
+  virtual double q(int seq, int row, int head, int dim) const = 0;       // head: query head
+  virtual double k(int seq, int position, int head, int dim) const = 0;  // head: KV head
   virtual double v(int seq, int position, int head, int dim) const = 0;
-  virtual bool one_hot() const { return false; }                             // Call::one_hot
+  virtual bool one_hot() const { return false; }  // Call::one_hot
 };
 
 // What every fill is made from; outlives it.

@@ -11,10 +11,13 @@ namespace attest {
 namespace {
 
 std::uint64_t index(int a, int b, int c, int d = 0) {
-  return coordinate_index(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), static_cast<std::uint64_t>(c), static_cast<std::uint64_t>(d));
+  return coordinate_index(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), static_cast<std::uint64_t>(c),
+                          static_cast<std::uint64_t>(d));
 }
 
-int below(const Random& random, int limit, std::uint64_t at) { return static_cast<int>(random.below(static_cast<std::uint64_t>(limit), at)); }
+int below(const Random& random, int limit, std::uint64_t at) {
+  return static_cast<int>(random.below(static_cast<std::uint64_t>(limit), at));
+}
 
 // A key that one row sees: its first, its last, one at a page's edge, or any, by `kind` modulo 4.
 int pick_key(const Random& random, KeyRange range, int page_size, std::uint64_t at, std::uint64_t kind) {
@@ -58,8 +61,9 @@ class SelectFill : public Fill {
   double v(int seq, int position, int head, int dim) const override {
     // Low digits first: position (5), KV head (2), sequence (2), seed (2); the address repeats over the dims.
     const int seed = static_cast<int>(context_.seed & 63);
-    const int address[11]{position & 7, position >> 3 & 7, position >> 6 & 7, position >> 9 & 7, position >> 12 & 7, head & 7,
-                          head >> 3 & 7, seq & 7, seq >> 3 & 7, seed & 7, seed >> 3};
+    const int address[11]{position & 7,       position >> 3 & 7, position >> 6 & 7, position >> 9 & 7,
+                          position >> 12 & 7, head & 7,          head >> 3 & 7,     seq & 7,
+                          seq >> 3 & 7,       seed & 7,          seed >> 3};
     return (dim % 2 ? -1 : 1) * address[dim % 11];
   }
   bool one_hot() const override { return true; }
@@ -73,7 +77,8 @@ class SelectFill : public Fill {
   // Powers of two for q and K that make the nearest other code at least kGap nats quieter.
   Volume volume(int seq, int head_kv) const {
     const Problem& p = context_.problem;
-    const double unit = 2.0 * repeats_ * p.softmax_scale * context_.k_scale(seq, head_kv) * context_.scales.q.at(seq, head_kv);
+    const double unit =
+        2.0 * repeats_ * p.softmax_scale * context_.k_scale(seq, head_kv) * context_.scales.q.at(seq, head_kv);
     const double loud = std::exp2(std::ceil(std::log2(kGap / unit)));
     const double most_q = std::exp2(std::floor(std::log2(format(p.q).max_value())));
     const Volume volume{std::min(loud, most_q), std::max(1.0, loud / most_q)};
@@ -99,7 +104,8 @@ class SentinelFill : public Fill {
     const bool alike = (row + head + seq) % 2 == 1;
     if (dim != 0 || alike) return 0;
     const int head_kv = head / p.group();
-    return std::exp2(std::round(std::log2(1.1 / (p.softmax_scale * context_.k_scale(seq, head_kv) * context_.scales.q.at(seq, head_kv)))));
+    return std::exp2(std::round(
+        std::log2(1.1 / (p.softmax_scale * context_.k_scale(seq, head_kv) * context_.scales.q.at(seq, head_kv)))));
   }
   double k(int seq, int position, int head, int dim) const override {
     if (dim == 0) return position % 2;
@@ -198,7 +204,9 @@ std::unique_ptr<Fill> make_exact_fill(Probe probe, const FillContext& context) {
   }
 }
 
-KeyRange visible_to(const Problem& p, int seq, int row) { return visible_keys(p.mask, p.seqs[static_cast<std::size_t>(seq)], row); }
+KeyRange visible_to(const Problem& p, int seq, int row) {
+  return visible_keys(p.mask, p.seqs[static_cast<std::size_t>(seq)], row);
+}
 
 KeyRange visible_to_all(const Problem& p, int seq) {
   const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];

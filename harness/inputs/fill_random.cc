@@ -11,8 +11,14 @@ namespace {
 class RandomFill : public Fill {
  public:
   RandomFill(const FillContext& context, double gain, double outlier)
-      : context_(context), gain_(gain), outlier_(outlier), q_(context.seed, "q"), k_(context.seed, "k"), v_(context.seed, "v"),
-        channel_(static_cast<int>(Random(context.seed, "channel").below(static_cast<std::uint64_t>(context.problem.dim), 0))) {}
+      : context_(context),
+        gain_(gain),
+        outlier_(outlier),
+        q_(context.seed, "q"),
+        k_(context.seed, "k"),
+        v_(context.seed, "v"),
+        channel_(static_cast<int>(
+            Random(context.seed, "channel").below(static_cast<std::uint64_t>(context.problem.dim), 0))) {}
 
   double q(int seq, int row, int head, int dim) const override {
     const double scale = context_.scales.q.at(seq, head / context_.problem.group());
@@ -30,8 +36,8 @@ class RandomFill : public Fill {
 
  private:
   static double at(const Random& random, int seq, int i, int head, int dim) {
-    return random.gauss(coordinate_index(static_cast<std::uint64_t>(seq), static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(head),
-                                         static_cast<std::uint64_t>(dim)));
+    return random.gauss(coordinate_index(static_cast<std::uint64_t>(seq), static_cast<std::uint64_t>(i),
+                                         static_cast<std::uint64_t>(head), static_cast<std::uint64_t>(dim)));
   }
   double stand_out(int dim) const { return dim == channel_ ? outlier_ : 1; }
 
@@ -46,18 +52,21 @@ class RandomFill : public Fill {
 class SpecialFill : public RandomFill {
  public:
   explicit SpecialFill(const FillContext& context) : RandomFill(context, 1, 1), random_(context.seed, "special") {
-    for (std::size_t s = 0; s < context.problem.seqs.size(); ++s) ranges_.push_back(visible_to_all(context.problem, static_cast<int>(s)));
+    for (std::size_t s = 0; s < context.problem.seqs.size(); ++s)
+      ranges_.push_back(visible_to_all(context.problem, static_cast<int>(s)));
   }
 
   double v(int seq, int position, int head, int dim) const override {
     const Problem& p = context().problem;
     const KeyRange range = ranges_[static_cast<std::size_t>(seq)];
     const auto index = coordinate_index(static_cast<std::uint64_t>(seq), static_cast<std::uint64_t>(head), 0);
-    if (range.size() > 0 && position == range.begin + static_cast<int>(random_.below(static_cast<std::uint64_t>(range.size()), index))) {
+    if (range.size() > 0 &&
+        position == range.begin + static_cast<int>(random_.below(static_cast<std::uint64_t>(range.size()), index))) {
       const auto nan_dim = random_.below(static_cast<std::uint64_t>(p.dim_v), index + 1);
       const auto inf_dim = random_.below(static_cast<std::uint64_t>(p.dim_v), index + 2);
       if (static_cast<std::uint64_t>(dim) == nan_dim) return std::numeric_limits<double>::quiet_NaN();
-      if (static_cast<std::uint64_t>(dim) == inf_dim && format(p.cache).infinity) return std::numeric_limits<double>::infinity();
+      if (static_cast<std::uint64_t>(dim) == inf_dim && format(p.cache).infinity)
+        return std::numeric_limits<double>::infinity();
     }
     return RandomFill::v(seq, position, head, dim);
   }

@@ -30,7 +30,8 @@ bool attends(Op op) { return op == Op::Attend || op == Op::WriteAttend; }
 void add_tokens(CallBuilder& to, const Problem& p) {
   const std::int64_t tokens = p.total_q;
   const bool one_dtype = !writes(p.op) || (p.k_new == p.q && p.v_new == p.q);
-  const std::int64_t q_width = std::int64_t{p.heads_q} * p.dim, k_width = std::int64_t{p.heads_kv} * p.dim, v_width = std::int64_t{p.heads_kv} * p.dim_v;
+  const std::int64_t q_width = std::int64_t{p.heads_q} * p.dim, k_width = std::int64_t{p.heads_kv} * p.dim,
+                     v_width = std::int64_t{p.heads_kv} * p.dim_v;
   if (p.strides == Strides::Fused && one_dtype) {
     const std::int64_t token = q_width + k_width + v_width;
     const auto storage = to.add_storage(p.q, tokens * token);
@@ -72,9 +73,11 @@ void fill_tokens(CallBuilder& to, const Problem& p, const FillContext& context, 
       const int position = s.len_kv - s.len_q + row;
       for (int head = 0; head < p.heads_kv; ++head) {
         for (int dim = 0; dim < p.dim; ++dim)
-          to.set(Slot::KNew, {token, head, dim}, fill.k(seq, position, head, dim) * context.k_scale(seq, head), Overflow::Ieee);
+          to.set(Slot::KNew, {token, head, dim}, fill.k(seq, position, head, dim) * context.k_scale(seq, head),
+                 Overflow::Ieee);
         for (int dim = 0; dim < p.dim_v; ++dim)
-          to.set(Slot::VNew, {token, head, dim}, fill.v(seq, position, head, dim) * context.v_scale(seq, head), Overflow::Ieee);
+          to.set(Slot::VNew, {token, head, dim}, fill.v(seq, position, head, dim) * context.v_scale(seq, head),
+                 Overflow::Ieee);
       }
     }
   }
@@ -94,8 +97,10 @@ void fill_caches(CallBuilder& to, const Problem& p, const PageTable& table, cons
       const int page = table.page_of(seq, position, p.page_size), slot = position % p.page_size;
       if (table.owner[static_cast<std::size_t>(page)] != seq) continue;
       for (int head = 0; head < p.heads_kv; ++head) {
-        for (int dim = 0; dim < p.dim; ++dim) put(k, layout.k.index(page, slot, head, dim), fill.k(seq, position, head, dim));
-        for (int dim = 0; dim < p.dim_v; ++dim) put(v, layout.v.index(page, slot, head, dim), fill.v(seq, position, head, dim));
+        for (int dim = 0; dim < p.dim; ++dim)
+          put(k, layout.k.index(page, slot, head, dim), fill.k(seq, position, head, dim));
+        for (int dim = 0; dim < p.dim_v; ++dim)
+          put(v, layout.v.index(page, slot, head, dim), fill.v(seq, position, head, dim));
       }
     }
   }
@@ -108,7 +113,9 @@ void add_page_table(CallBuilder& to, const Problem& p, const PageTable& table) {
   for (std::int64_t seq = 0; seq < seqs; ++seq) {
     const auto& pages = table.pages[static_cast<std::size_t>(seq)];
     for (std::int64_t i = 0; i < p.pages_per_seq; ++i)
-      to.set_integer(Slot::PageTable, {seq, i}, i < static_cast<std::int64_t>(pages.size()) ? pages[static_cast<std::size_t>(i)] : table.unused.front());
+      to.set_integer(
+          Slot::PageTable, {seq, i},
+          i < static_cast<std::int64_t>(pages.size()) ? pages[static_cast<std::size_t>(i)] : table.unused.front());
   }
 }
 
@@ -116,8 +123,10 @@ void add_lengths(CallBuilder& to, const Problem& p) {
   const auto seqs = static_cast<std::int64_t>(p.seqs.size());
   to.add(Slot::LenKv, DType::I32, {seqs});
   to.add(Slot::CuLenQ, DType::I32, {seqs + 1});
-  for (std::int64_t seq = 0; seq < seqs; ++seq) to.set_integer(Slot::LenKv, {seq}, p.seqs[static_cast<std::size_t>(seq)].len_kv);
-  for (std::int64_t seq = 0; seq <= seqs; ++seq) to.set_integer(Slot::CuLenQ, {seq}, p.first_row(static_cast<int>(seq)));
+  for (std::int64_t seq = 0; seq < seqs; ++seq)
+    to.set_integer(Slot::LenKv, {seq}, p.seqs[static_cast<std::size_t>(seq)].len_kv);
+  for (std::int64_t seq = 0; seq <= seqs; ++seq)
+    to.set_integer(Slot::CuLenQ, {seq}, p.first_row(static_cast<int>(seq)));
 }
 
 // A write alone skips one token in eight: its slot is negative.
@@ -130,27 +139,34 @@ void add_slot_mapping(CallBuilder& to, const Problem& p, const PageTable& table,
     for (int row = 0; row < s.len_q; ++row, ++token) {
       const int position = s.len_kv - s.len_q + row;
       const bool skipped = p.op == Op::Write && token > 0 && random.below(8, static_cast<std::uint64_t>(token)) == 0;
-      const std::int64_t slot = std::int64_t{table.page_of(seq, position, p.page_size)} * p.page_size + position % p.page_size;
+      const std::int64_t slot =
+          std::int64_t{table.page_of(seq, position, p.page_size)} * p.page_size + position % p.page_size;
       to.set_integer(Slot::SlotMapping, {token}, skipped ? -1 : slot);
     }
   }
 }
 
 void add_scales(CallBuilder& to, const CallScales& scales) {
-  for (const auto& [slot, set] : {std::pair{Slot::QScale, &scales.q}, {Slot::KScale, &scales.k}, {Slot::VScale, &scales.v}}) {
+  for (const auto& [slot, set] :
+       {std::pair{Slot::QScale, &scales.q}, {Slot::KScale, &scales.k}, {Slot::VScale, &scales.v}}) {
     if (!set->present) continue;
     to.add(slot, DType::F32, set->shape);
     to.fill_floats(slot, set->values);
   }
 }
 
-// One sink logit a head, about as heavy as all keys together, no two alike.
+// One sink logit a head, about as heavy as all keys together, 1.5 more or less: evenly spread, so that no two are alike
+// (in bf16, up to 64 heads).
 void add_sinks(CallBuilder& to, const Problem& p, std::uint64_t seed) {
   if (!p.sink) return;
   const Random random(seed, "sinks");
+  const auto order = random.permutation(p.heads_q, 0);
+  const double all_keys = std::ldexp(static_cast<double>(std::bit_width(static_cast<unsigned>(p.max_len_kv))) * 22, -5);
+  const double first =
+      std::ldexp(static_cast<double>(1 + 2 * random.below(4, static_cast<std::uint64_t>(p.heads_q) * 2)), -3);
   to.add(Slot::Sinks, *p.sink, {p.heads_q});
   for (int head = 0; head < p.heads_q; ++head)
-    to.set(Slot::Sinks, {head}, std::ldexp(static_cast<double>(std::bit_width(static_cast<unsigned>(p.max_len_kv))) * 22, -5) + random.gauss(static_cast<std::uint64_t>(head)) / 2);
+    to.set(Slot::Sinks, {head}, all_keys + 3 * (order[static_cast<std::size_t>(head)] + first) / p.heads_q - 1.5);
 }
 
 }  // namespace
@@ -175,7 +191,8 @@ Call make_inputs(const Case& c, const Problem& p, const CacheTables& tables) {
     add_scales(builder, scales);
     if (attends(p.op)) {
       add_sinks(builder, p, c.seed);
-      builder.add_output(Slot::Out, p.out, {p.total_q, p.heads_q, p.dim_v}, token_strides(p.heads_q, p.dim_v, p.strides == Strides::PaddedOut));
+      builder.add_output(Slot::Out, p.out, {p.total_q, p.heads_q, p.dim_v},
+                         token_strides(p.heads_q, p.dim_v, p.strides == Strides::PaddedOut));
       if (p.lse) builder.add_output(Slot::Lse, DType::F32, {p.heads_q, p.total_q});
     }
   }

@@ -33,7 +33,9 @@ PageTable make_page_table(const Problem& p, Table kind, std::uint64_t seed) {
     table.pages[seq].push_back(pool[next++]);
   };
   if (kind == Table::Interleaved) {
-    const int most = pages_needed(*std::max_element(p.seqs.begin(), p.seqs.end(), [](auto& a, auto& b) { return a.len_kv < b.len_kv; }), p.page_size);
+    const int most = pages_needed(
+        *std::max_element(p.seqs.begin(), p.seqs.end(), [](auto& a, auto& b) { return a.len_kv < b.len_kv; }),
+        p.page_size);
     for (int turn = 0; turn < most; ++turn)
       for (std::size_t s = 0; s < p.seqs.size(); ++s)
         if (turn < pages_needed(p.seqs[s], p.page_size)) take(s);

@@ -12,7 +12,7 @@ struct PageTable {
   std::vector<std::vector<int>> pages;  // of each sequence, in order of position
   std::vector<int> unused;              // pages that no sequence owns, at least one
   // The sequence that fills a page: with aliased pages the first that owns it.
-  std::vector<int> owner;               // by page, -1: unused
+  std::vector<int> owner;  // by page, -1: unused
 
   int page_of(int seq, int position, int page_size) const {
     return pages[static_cast<std::size_t>(seq)][static_cast<std::size_t>(position / page_size)];

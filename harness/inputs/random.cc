@@ -25,7 +25,9 @@ Random::Random(std::uint64_t seed, std::string_view stream) : key_(mix(seed + kG
 
 std::uint64_t Random::bits(std::uint64_t index) const { return mix(key_ + kGolden * (mix(index + kGolden) | 1)); }
 
-std::uint64_t Random::below(std::uint64_t limit, std::uint64_t index) const { return ((bits(index) >> 32) * limit) >> 32; }
+std::uint64_t Random::below(std::uint64_t limit, std::uint64_t index) const {
+  return ((bits(index) >> 32) * limit) >> 32;
+}
 
 double Random::gauss(std::uint64_t index) const {
   std::int64_t sum = 0;

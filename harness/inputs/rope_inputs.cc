@@ -12,7 +12,9 @@ void fill_gauss(CallBuilder& to, Slot slot, std::int64_t tokens, int heads, int 
   for (std::int64_t t = 0; t < tokens; ++t)
     for (int h = 0; h < heads; ++h)
       for (int d = 0; d < dim; ++d)
-        to.set(slot, {t, h, d}, random.gauss(coordinate_index(0, static_cast<std::uint64_t>(t), static_cast<std::uint64_t>(h), static_cast<std::uint64_t>(d))));
+        to.set(slot, {t, h, d},
+               random.gauss(coordinate_index(0, static_cast<std::uint64_t>(t), static_cast<std::uint64_t>(h),
+                                             static_cast<std::uint64_t>(d))));
 }
 
 }  // namespace
@@ -31,7 +33,9 @@ void make_rope_inputs(CallBuilder& to, const Problem& p, std::uint64_t seed) {
   for (const Sequence& s : p.seqs)
     for (int row = 0; row < s.len_q; ++row, ++token) {
       to.set_integer(Slot::Positions, {token}, s.len_kv - s.len_q + row);
-      if (p.offsets) to.set_integer(Slot::Offsets, {token}, static_cast<std::int64_t>(offsets.below(kMaxOffset, static_cast<std::uint64_t>(token))));
+      if (p.offsets)
+        to.set_integer(Slot::Offsets, {token},
+                       static_cast<std::int64_t>(offsets.below(kMaxOffset, static_cast<std::uint64_t>(token))));
     }
 
   // (1 - t^2) / (1 + t^2), 2t / (1 + t^2): IEEE operations only, unlike cos and sin.
@@ -41,7 +45,8 @@ void make_rope_inputs(CallBuilder& to, const Problem& p, std::uint64_t seed) {
   to.add(Slot::CosSin, DType::F32, {positions, p.rotary_dim});
   for (std::int64_t position = 0; position < positions; ++position)
     for (int i = 0; i < half; ++i) {
-      const double t = turns.gauss(coordinate_index(0, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i)));
+      const double t =
+          turns.gauss(coordinate_index(0, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i)));
       to.set(Slot::CosSin, {position, i}, (1 - t * t) / (1 + t * t));
       to.set(Slot::CosSin, {position, half + i}, 2 * t / (1 + t * t));
     }

@@ -5,13 +5,17 @@
 namespace attest {
 namespace {
 
-// Per head 0.3 to 1.9, odd multiples of 2^-10, spread so that a head read with another's scale shows.
-ScaleSet spread(const Dims& shape, std::uint64_t seed, std::string_view stream) {
-  const Random random(seed, stream);
+// Per head 0.3 to 1.9, odd multiples of 2^-10. K's, V's and q's are thirds of one permutation: no two alike, so that a
+// scale read in another's place shows.
+constexpr int kSteps = 819;
+enum class Third { K, V, Q };
+
+ScaleSet spread(const Dims& shape, std::uint64_t seed, Third third) {
+  const auto order = Random(seed, "scales").permutation(kSteps, 0);
   ScaleSet set{.present = true, .shape = shape, .values = {}};
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
-    const auto step = 307 + 2 * random.below(819, static_cast<std::uint64_t>(i));
-    set.values.push_back(static_cast<float>(step) / 1024.0F);
+    const auto step = order[static_cast<std::size_t>((static_cast<int>(third) * kSteps / 3 + i) % kSteps)];
+    set.values.push_back(static_cast<float>(307 + 2 * step) / 1024.0F);
   }
   return set;
 }
@@ -45,10 +49,11 @@ CallScales make_scales(const Problem& p, std::uint64_t seed) {
       break;
     case Scales::Head:
     case Scales::SeqHead: {
-      const Dims shape = p.scales == Scales::Head ? Dims{p.heads_kv} : Dims{static_cast<std::int64_t>(p.seqs.size()), p.heads_kv};
-      scales.k = spread(shape, seed, "k_scale");
-      scales.v = spread(shape, seed, "v_scale");
-      if (scaled_q) scales.q = spread(shape, seed, "q_scale");
+      const Dims shape =
+          p.scales == Scales::Head ? Dims{p.heads_kv} : Dims{static_cast<std::int64_t>(p.seqs.size()), p.heads_kv};
+      scales.k = spread(shape, seed, Third::K);
+      scales.v = spread(shape, seed, Third::V);
+      if (scaled_q) scales.q = spread(shape, seed, Third::Q);
       break;
     }
   }

@@ -1,4 +1,5 @@
-// The scales of q, K and V: value = stored * scale. No two alike, none a power of two unless they are unit.
+// The scales of q, K and V: value = stored * scale. No two alike (up to 273 of each), none a power of two, unless they
+// are unit.
 #pragma once
 
 #include "harness/core/problem.h"
@@ -9,7 +10,7 @@ namespace attest {
 
 struct ScaleSet {
   bool present = false;
-  Dims shape;                 // {1}, {heads_kv} or {sequences, heads_kv}
+  Dims shape;  // {1}, {heads_kv} or {sequences, heads_kv}
   std::vector<float> values;
 
   double at(int seq, int head_kv) const;  // 1 when absent

@@ -33,7 +33,9 @@ bool moves_something(const std::vector<int>& map) {
   return false;
 }
 
-bool accepts(const ExpectedTensor& expected, const Element& output, const Problem& p) { return compare(expected, output, p).holds(); }
+bool accepts(const ExpectedTensor& expected, const Element& output, const Problem& p) {
+  return compare(expected, output, p).holds();
+}
 
 }  // namespace
 
@@ -43,15 +45,21 @@ std::vector<TrivialOutput> trivial_outputs(const ExpectedTensor& expected, const
   all.push_back({"zeros", [](int, int, int) { return 0.0; }});
   all.push_back({"the output negated", [right](int row, int head, int dim) { return -right(row, head, dim); }});
   if (const auto map = other_rows(p); moves_something(map))
-    all.push_back({"another row", [right, map](int row, int head, int dim) { return right(map[static_cast<std::size_t>(row)], head, dim); }});
+    all.push_back({"another row", [right, map](int row, int head, int dim) {
+                     return right(map[static_cast<std::size_t>(row)], head, dim);
+                   }});
   if (const auto map = other_sequences(p); moves_something(map))
-    all.push_back({"another sequence", [right, map](int row, int head, int dim) { return right(map[static_cast<std::size_t>(row)], head, dim); }});
+    all.push_back({"another sequence", [right, map](int row, int head, int dim) {
+                     return right(map[static_cast<std::size_t>(row)], head, dim);
+                   }});
   if (const int heads = expected.heads; heads > 1)
-    all.push_back({"another head", [right, heads](int row, int head, int dim) { return right(row, (head + 1) % heads, dim); }});
+    all.push_back(
+        {"another head", [right, heads](int row, int head, int dim) { return right(row, (head + 1) % heads, dim); }});
   return all;
 }
 
-std::optional<std::string> accepted_trivial(const ExpectedTensor& expected, const std::vector<TrivialOutput>& trivial, const Problem& p) {
+std::optional<std::string> accepted_trivial(const ExpectedTensor& expected, const std::vector<TrivialOutput>& trivial,
+                                            const Problem& p) {
   for (const TrivialOutput& output : trivial)
     if (accepts(expected, output.output, p)) return std::string(output.name);
   return std::nullopt;

@@ -19,6 +19,7 @@ struct TrivialOutput {
 std::vector<TrivialOutput> trivial_outputs(const ExpectedTensor& expected, const Problem& problem);
 
 // The name of the first one that the rule accepts, if any.
-std::optional<std::string> accepted_trivial(const ExpectedTensor& expected, const std::vector<TrivialOutput>& trivial, const Problem& problem);
+std::optional<std::string> accepted_trivial(const ExpectedTensor& expected, const std::vector<TrivialOutput>& trivial,
+                                            const Problem& problem);
 
 }  // namespace attest

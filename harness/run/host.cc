@@ -9,7 +9,9 @@
 namespace attest {
 namespace {
 
-constexpr std::chrono::milliseconds kOpenLimit{120'000};  // starting up does not count against a case
+// Starting up does not count against a case: neither its time nor the memory of the libraries that it loads.
+constexpr std::chrono::milliseconds kOpenLimit{120'000};
+constexpr std::size_t kOpenMemory = std::size_t{8} << 30;
 
 }  // namespace
 
@@ -29,6 +31,7 @@ Reply Host::open() {
   const std::string path = std::filesystem::absolute(plugin_path(contract_, options_.backends)).string();
   WorkerLimits limits = options_.limits;
   limits.answer = std::max(limits.answer, kOpenLimit);
+  limits.memory = std::max(limits.memory, kOpenMemory);
   const Reply reply = send({{"do", "open"}, {"plugin", path}, {"options", contract_.options}}, limits);
   if (reply.status == Reply::Status::Error && reply.type == "usage") throw UsageError(reply.text);
   if (!reply.ok()) return reply;

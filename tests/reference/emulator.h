@@ -1,5 +1,5 @@
-// A kernel of real arithmetic: every operation rounded once, to nearest, in the formats that an Arithmetic declares; online
-// softmax over tiles, one accumulator an element, keys in order. Right, or with one fault.
+// A kernel of real arithmetic: every operation rounded once, to nearest, in the formats that an Arithmetic declares;
+// online softmax over tiles, one accumulator an element, keys in order. Right, or with one fault.
 #pragma once
 
 #include "harness/core/arithmetic.h"
@@ -32,7 +32,8 @@ inline Arithmetic emulated_arithmetic(DType p, int p_offset) {
 
 class Emulator {
  public:
-  Emulator(const Row& row, const Arithmetic& arithmetic, Lie lie) : row_(row), a_(arithmetic), lie_(lie), acc_(row.exact.size(), 0) {}
+  Emulator(const Row& row, const Arithmetic& arithmetic, Lie lie)
+      : row_(row), a_(arithmetic), lie_(lie), acc_(row.exact.size(), 0) {}
 
   Emulated run() {
     for (const auto& key : row_.k) scores_.push_back(score(key));
@@ -51,15 +52,20 @@ class Emulator {
   double score(const std::vector<double>& key) const {
     double dot = 0;
     for (std::size_t i = 0; i < key.size(); ++i) dot = in(a_.qk_acc, dot + in(a_.qk_acc, row_.q[i] * key[i]));
-    const double scale = (lie_ == Lie::NoSoftmaxScale ? 1 : row_.softmax_scale) * row_.q_scale * (lie_ == Lie::NoKScale ? 1 : row_.k_scale);
+    const double scale = (lie_ == Lie::NoSoftmaxScale ? 1 : row_.softmax_scale) * row_.q_scale *
+                         (lie_ == Lie::NoKScale ? 1 : row_.k_scale);
     double s = in(a_.qk_acc, dot * in(a_.qk_acc, scale));
-    if (row_.softcap > 0) s = in(a_.qk_acc, row_.softcap * std::tanh(static_cast<float>(in(a_.qk_acc, s / row_.softcap))));
+    if (row_.softcap > 0)
+      s = in(a_.qk_acc, row_.softcap * std::tanh(static_cast<float>(in(a_.qk_acc, s / row_.softcap))));
     return s;
   }
-  double exp(double x) const { return in(a_.sum_acc, lie_ == Lie::Exp2 ? std::exp2(static_cast<float>(x)) : std::exp(static_cast<float>(x))); }
+  double exp(double x) const {
+    return in(a_.sum_acc, lie_ == Lie::Exp2 ? std::exp2(static_cast<float>(x)) : std::exp(static_cast<float>(x)));
+  }
 
   void add_tile(std::size_t begin, std::size_t end) {
-    const double m = std::max(m_, *std::max_element(scores_.begin() + static_cast<std::ptrdiff_t>(begin), scores_.begin() + static_cast<std::ptrdiff_t>(end)));
+    const double m = std::max(m_, *std::max_element(scores_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                    scores_.begin() + static_cast<std::ptrdiff_t>(end)));
     if (l_ > 0 && m > m_ && lie_ != Lie::NoRescale) {
       const double factor = exp(in(a_.sum_acc, m_ - m));
       l_ = in(a_.sum_acc, l_ * factor);
@@ -77,7 +83,8 @@ class Emulator {
 
   double output(double o) const {
     double rounded = in(row_.out, o);
-    if (lie_ == Lie::TruncatedOutput && std::abs(rounded) > std::abs(o)) rounded = decode(row_.out, encode(row_.out, rounded) - 1);
+    if (lie_ == Lie::TruncatedOutput && std::abs(rounded) > std::abs(o))
+      rounded = decode(row_.out, encode(row_.out, rounded) - 1);
     return rounded;
   }
 

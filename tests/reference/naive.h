@@ -1,5 +1,5 @@
-// Attention once more, as plainly as it can be written, in long double: no tensors, no blocks, no shared masks. What the
-// reference is held to; it shares nothing with it but the call it reads.
+// Attention once more, as plainly as it can be written, in long double: no tensors, no blocks, no shared masks. What
+// the reference is held to; it shares nothing with it but the call it reads.
 #pragma once
 
 #include "harness/core/call.h"
@@ -27,7 +27,8 @@ inline bool naive_sees(const Mask& mask, int position, int key) {
   switch (mask.kind) {
     case Mask::Kind::Full: return true;
     case Mask::Kind::Causal: return key <= position;
-    case Mask::Kind::Window: return (mask.left < 0 || key >= position - mask.left) && (mask.right < 0 || key <= position + mask.right);
+    case Mask::Kind::Window:
+      return (mask.left < 0 || key >= position - mask.left) && (mask.right < 0 || key <= position + mask.right);
     case Mask::Kind::Chunk: return key <= position && (position < 0 || key / mask.chunk == position / mask.chunk);
   }
   return false;
@@ -43,21 +44,27 @@ inline double naive_cached(const Problem& p, const Call& call, Slot slot, int se
 
 inline NaiveRow naive_row(const Problem& p, const Call& call, int seq, int row, int head) {
   const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];
-  const int token = p.first_row(seq) + row, head_kv = head / (p.heads_q / p.heads_kv), position = s.len_kv - s.len_q + row;
-  NaiveRow result{.out = std::vector<long double>(static_cast<std::size_t>(p.dim_v), 0), .lse = 0, .scores = {}, .p = {}};
+  const int token = p.first_row(seq) + row, head_kv = head / (p.heads_q / p.heads_kv),
+            position = s.len_kv - s.len_q + row;
+  NaiveRow result{
+      .out = std::vector<long double>(static_cast<std::size_t>(p.dim_v), 0), .lse = 0, .scores = {}, .p = {}};
   long double most = -INFINITY;
   for (int key = 0; key < s.len_kv; ++key) {
     long double score = -INFINITY;
     if (naive_sees(p.mask, position, key)) {
       score = 0;
-      for (int dim = 0; dim < p.dim; ++dim) score += static_cast<long double>(call.view(Slot::Q).value({token, head, dim})) * naive_cached(p, call, Slot::KCache, seq, key, head_kv, dim);
-      score *= p.softmax_scale * naive_scale(call, Slot::QScale, seq, head_kv) * (p.scales_apply ? naive_scale(call, Slot::KScale, seq, head_kv) : 1);
+      for (int dim = 0; dim < p.dim; ++dim)
+        score += static_cast<long double>(call.view(Slot::Q).value({token, head, dim})) *
+                 naive_cached(p, call, Slot::KCache, seq, key, head_kv, dim);
+      score *= p.softmax_scale * naive_scale(call, Slot::QScale, seq, head_kv) *
+               (p.scales_apply ? naive_scale(call, Slot::KScale, seq, head_kv) : 1);
       if (p.softcap > 0) score = p.softcap * std::tanh(score / p.softcap);
     }
     result.scores.push_back(score);
     most = std::max(most, score);
   }
-  const long double sink = call.has(Slot::Sinks) ? static_cast<long double>(call.view(Slot::Sinks).value({head})) : -INFINITY;
+  const long double sink =
+      call.has(Slot::Sinks) ? static_cast<long double>(call.view(Slot::Sinks).value({head})) : -INFINITY;
   most = std::max(most, sink);
   long double sum = most == -INFINITY ? 0 : std::exp(sink - most);
   for (const long double score : result.scores) result.p.push_back(most == -INFINITY ? 0 : std::exp(score - most));
@@ -68,7 +75,9 @@ inline NaiveRow naive_row(const Problem& p, const Call& call, int seq, int row, 
     weight = sum > 0 ? weight / sum : 0;
     if (weight == 0) continue;
     for (int dim = 0; dim < p.dim_v; ++dim)
-      result.out[static_cast<std::size_t>(dim)] += weight * naive_cached(p, call, Slot::VCache, seq, key, head_kv, dim) * (p.scales_apply ? naive_scale(call, Slot::VScale, seq, head_kv) : 1);
+      result.out[static_cast<std::size_t>(dim)] += weight *
+                                                   naive_cached(p, call, Slot::VCache, seq, key, head_kv, dim) *
+                                                   (p.scales_apply ? naive_scale(call, Slot::VScale, seq, head_kv) : 1);
   }
   return result;
 }

@@ -17,7 +17,8 @@ inline Contract open_contract() {
   contract.backend = "test";
   contract.file = "test.yaml";
   const CacheSpec cache{{Page, Slot, Head, Dim}, {Page, Slot, Head, Dim}, {Page, Slot, Head, Dim}};
-  for (const auto strides : {Strides::Dense, Strides::Padded, Strides::PaddedOut}) contract.layouts[strides] = {.k = cache, .v = cache};
+  for (const auto strides : {Strides::Dense, Strides::Padded, Strides::PaddedOut})
+    contract.layouts[strides] = {.k = cache, .v = cache};
   contract.rules = {{.when = {}, .claims = {{"lse", "true", "test", false}}}};
   return contract;
 }
@@ -37,7 +38,8 @@ inline Made make(const std::string& token_text, const Contract& contract = open_
 
 inline void put(const Call& call, Slot slot, std::initializer_list<std::int64_t> at, double value) {
   const TensorView view = call.view(slot);
-  store_code(view.dtype, view.data + static_cast<std::size_t>(view.offset(at)) * byte_size(view.dtype), encode(view.dtype, value));
+  store_code(view.dtype, view.data + static_cast<std::size_t>(view.offset(at)) * byte_size(view.dtype),
+             encode(view.dtype, value));
 }
 
 // Every element of a tensor, its storage's gaps too.
@@ -50,7 +52,8 @@ inline void change(const Call& call, Slot slot, const std::function<double(doubl
 
 // Where the cache keeps a position of a sequence.
 inline std::pair<std::int64_t, std::int64_t> page_and_slot(const Made& made, int seq, int position) {
-  return {made.call.view(Slot::PageTable).integer({seq, position / made.problem.page_size}), position % made.problem.page_size};
+  return {made.call.view(Slot::PageTable).integer({seq, position / made.problem.page_size}),
+          position % made.problem.page_size};
 }
 
 }  // namespace attest::test

@@ -12,9 +12,9 @@ namespace attest::test {
 using Real = long double;
 
 struct Row {
-  int token, head;             // among all rows; query head
+  int token, head;  // among all rows; query head
   DType q_dtype, cache, out;
-  std::vector<double> q;       // [dim]
+  std::vector<double> q;                  // [dim]
   std::vector<std::vector<double>> k, v;  // [visible key][dim], [visible key][dim_v], as stored
   double softmax_scale, q_scale, k_scale, v_scale, softcap;
   std::optional<double> sink;
@@ -55,16 +55,34 @@ inline std::vector<Row> rows_of(const Problem& p, const Call& call) {
       for (int head = 0; head < p.heads_q; ++head) {
         const int token = p.first_row(seq) + r, head_kv = head / p.group(), position = s.len_kv - s.len_q + r;
         const auto scale = [&](Slot slot) { return static_cast<double>(naive_scale(call, slot, seq, head_kv)); };
-        Row row{.token = token, .head = head, .q_dtype = p.q, .cache = p.cache, .out = p.out, .q = {}, .k = {}, .v = {},
-                .softmax_scale = p.softmax_scale, .q_scale = scale(Slot::QScale), .k_scale = p.scales_apply ? scale(Slot::KScale) : 1,
-                .v_scale = p.scales_apply ? scale(Slot::VScale) : 1, .softcap = p.softcap, .sink = {}, .capped = {}, .p = {}, .exact = {}, .lse = 0, .max = 0};
+        Row row{.token = token,
+                .head = head,
+                .q_dtype = p.q,
+                .cache = p.cache,
+                .out = p.out,
+                .q = {},
+                .k = {},
+                .v = {},
+                .softmax_scale = p.softmax_scale,
+                .q_scale = scale(Slot::QScale),
+                .k_scale = p.scales_apply ? scale(Slot::KScale) : 1,
+                .v_scale = p.scales_apply ? scale(Slot::VScale) : 1,
+                .softcap = p.softcap,
+                .sink = {},
+                .capped = {},
+                .p = {},
+                .exact = {},
+                .lse = 0,
+                .max = 0};
         for (int dim = 0; dim < p.dim; ++dim) row.q.push_back(call.view(Slot::Q).value({token, head, dim}));
         for (int key = 0; key < s.len_kv; ++key) {
           if (!naive_sees(p.mask, position, key)) continue;
           auto& k = row.k.emplace_back();
           auto& v = row.v.emplace_back();
-          for (int dim = 0; dim < p.dim; ++dim) k.push_back(naive_cached(p, call, Slot::KCache, seq, key, head_kv, dim));
-          for (int dim = 0; dim < p.dim_v; ++dim) v.push_back(naive_cached(p, call, Slot::VCache, seq, key, head_kv, dim));
+          for (int dim = 0; dim < p.dim; ++dim)
+            k.push_back(naive_cached(p, call, Slot::KCache, seq, key, head_kv, dim));
+          for (int dim = 0; dim < p.dim_v; ++dim)
+            v.push_back(naive_cached(p, call, Slot::VCache, seq, key, head_kv, dim));
         }
         if (row.k.empty()) continue;
         if (call.has(Slot::Sinks)) row.sink = call.view(Slot::Sinks).value({head});

@@ -10,8 +10,8 @@
 
 namespace attest::test {
 
-// Chooses each error. `hint` has the sign of what an error upwards does to the result that is looked at: Seek follows it
-// everywhere, Flee goes against it.
+// Chooses each error. `hint` has the sign of what an error upwards does to the result that is looked at: Seek follows
+// it everywhere, Flee goes against it.
 class Noise {
  public:
   enum class Kind { Uniform, Coin, Up, Down, Seek, Flee };
@@ -42,8 +42,12 @@ class Noise {
       case Kind::Up: return 1;
       case Kind::Down: return -1;
       case Kind::Coin: break;
-      case Kind::Seek: if (hint != 0) return hint > 0 ? 1 : -1; break;
-      case Kind::Flee: if (hint != 0) return hint > 0 ? -1 : 1; break;
+      case Kind::Seek:
+        if (hint != 0) return hint > 0 ? 1 : -1;
+        break;
+      case Kind::Flee:
+        if (hint != 0) return hint > 0 ? -1 : 1;
+        break;
     }
     return random_() & 1 ? 1 : -1;
   }
@@ -58,7 +62,8 @@ class Simulator {
  public:
   static constexpr int kLse = -1;
 
-  Simulator(const Row& row, const Arithmetic& arithmetic, int target, Noise& noise) : row_(row), a_(arithmetic), target_(target), noise_(noise) {
+  Simulator(const Row& row, const Arithmetic& arithmetic, int target, Noise& noise)
+      : row_(row), a_(arithmetic), target_(target), noise_(noise) {
     cast_operands();
     for (std::size_t j = 0; j < row.k.size(); ++j) scores_.push_back(score(j));
   }
@@ -83,7 +88,9 @@ class Simulator {
   Real exact() const { return row_.exact[static_cast<std::size_t>(target_)]; }
   Real value(std::size_t j) const { return target_ == kLse ? Real{0} : v_[j]; }
   // What a larger weight of key j, and a larger row sum, do to the result.
-  Real on_weight(std::size_t j) const { return target_ == kLse ? Real{1} : row_.v[j][static_cast<std::size_t>(target_)] - exact(); }
+  Real on_weight(std::size_t j) const {
+    return target_ == kLse ? Real{1} : row_.v[j][static_cast<std::size_t>(target_)] - exact();
+  }
   Real on_sum() const { return target_ == kLse ? Real{1} : -exact(); }
   Real on_weights(std::size_t begin, std::size_t end) const {
     Real all = 0;
@@ -142,7 +149,9 @@ class Simulator {
     return noise_.relative(std::exp(argument), a_.exp_rel, up);
   }
   // exp(score - m), each of the two converted to the exponential's base
-  Real weigh(Real score, Real m, Real up) { return exp(noise_.round(noise_.round(score, a_.sum_acc, up) - m, a_.sum_acc, up), up); }
+  Real weigh(Real score, Real m, Real up) {
+    return exp(noise_.round(noise_.round(score, a_.sum_acc, up) - m, a_.sum_acc, up), up);
+  }
 
   void raise_max(Running& r, Real m, Real past) {  // past: what a larger share of the keys so far would do
     if (r.l > 0 && m > r.m) {
@@ -159,11 +168,15 @@ class Simulator {
   }
 
   void add_tile(Running& r, std::size_t begin, std::size_t end) {
-    raise_max(r, *std::max_element(scores_.begin() + static_cast<std::ptrdiff_t>(begin), scores_.begin() + static_cast<std::ptrdiff_t>(end)), on_weights(0, begin));
+    raise_max(r,
+              *std::max_element(scores_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                scores_.begin() + static_cast<std::ptrdiff_t>(end)),
+              on_weights(0, begin));
     const Real m = noise_.round(r.m, a_.sum_acc, -on_weights(begin, end));
     for (std::size_t j = begin; j < end; ++j) {
       const Real e = weigh(scores_[j], m, on_weight(j));
-      const Real p = std::ldexp(noise_.round(std::ldexp(e, a_.p_offset), a_.p, a_.row_sum_rounded ? on_weight(j) : value(j)), -a_.p_offset);
+      const Real p = std::ldexp(
+          noise_.round(std::ldexp(e, a_.p_offset), a_.p, a_.row_sum_rounded ? on_weight(j) : value(j)), -a_.p_offset);
       r.acc = multiply_add(r.acc, p * value(j), a_.pv_acc, 1);
       r.l = noise_.sum(r.l, a_.row_sum_rounded ? p : e, a_.sum_acc, on_sum());
     }
@@ -179,7 +192,10 @@ class Simulator {
     return r;
   }
 
-  Real log_sum(const Running& r, Real up) { return noise_.round(noise_.round(r.m, a_.sum_acc, up) + noise_.round(std::log(r.l), a_.sum_acc, up), a_.sum_acc, up); }
+  Real log_sum(const Running& r, Real up) {
+    return noise_.round(noise_.round(r.m, a_.sum_acc, up) + noise_.round(std::log(r.l), a_.sum_acc, up), a_.sum_acc,
+                        up);
+  }
 
   Result whole() {
     const Running r = run(0, scores_.size(), row_.sink.has_value());
@@ -187,7 +203,8 @@ class Simulator {
   }
 
   Result merged(int splits) {  // weights exp(lse_s - lse)
-    const std::size_t count = scores_.size(), step = (count + static_cast<std::size_t>(splits) - 1) / static_cast<std::size_t>(splits);
+    const std::size_t count = scores_.size(),
+                      step = (count + static_cast<std::size_t>(splits) - 1) / static_cast<std::size_t>(splits);
     std::vector<Result> parts;
     for (std::size_t at = 0; at < count; at += step) {
       const Running r = run(at, std::min(at + step, count), at == 0 && row_.sink);
@@ -197,7 +214,8 @@ class Simulator {
     Running total;
     for (const Result& part : parts) total.m = std::max(total.m, part.lse);
     for (const Result& part : parts)
-      total.l = noise_.sum(total.l, exp(noise_.round(part.lse - total.m, a_.sum_acc, on_sum()), on_sum()), a_.sum_acc, on_sum());
+      total.l = noise_.sum(total.l, exp(noise_.round(part.lse - total.m, a_.sum_acc, on_sum()), on_sum()), a_.sum_acc,
+                           on_sum());
     const Real lse = log_sum(total, on_sum());
     for (const Result& part : parts) {
       const Real share = exp(noise_.round(part.lse - lse, a_.sum_acc, part.o), part.o);

@@ -34,27 +34,37 @@ void expect_naive(const std::string& token) {
         const auto naive = naive_row(made.problem, made.call, seq, row, head);
         const int at = made.problem.first_row(seq) + row;
         const double lse = got.lse.value[got.lse.index(at, head, 0)];
-        const bool same_lse = naive.lse == -INFINITY ? lse == -INFINITY : std::abs(lse - static_cast<double>(naive.lse)) <= 1e-12 * (1 + std::abs(lse));
+        const bool same_lse = naive.lse == -INFINITY
+                                  ? lse == -INFINITY
+                                  : std::abs(lse - static_cast<double>(naive.lse)) <= 1e-12 * (1 + std::abs(lse));
         EXPECT_TRUE(same_lse) << token << ": " << lse << " against " << static_cast<double>(naive.lse);
         for (int dim = 0; dim < made.problem.dim_v; ++dim) {
           const double right = static_cast<double>(naive.out[static_cast<std::size_t>(dim)]);
-          ASSERT_NEAR(got.out.value[got.out.index(at, head, dim)], right, 1e-12 * (1 + std::abs(right))) << token << " seq " << seq << " row " << row << " head " << head << " dim " << dim;
+          ASSERT_NEAR(got.out.value[got.out.index(at, head, dim)], right, 1e-12 * (1 + std::abs(right)))
+              << token << " seq " << seq << " row " << row << " head " << head << " dim " << dim;
           ASSERT_GE(got.out.bound[got.out.index(at, head, dim)], 0) << token;
         }
       }
 }
 
 TEST(Attention, AgreesWithTheNaiveOneOverEveryOption) {
-  for (const char* mask : {"", "/mask=full", "/mask=window:3,0", "/mask=window:2,2", "/mask=window:-1,1", "/mask=chunk:4"})
-    for (const char* extra : {"", "/cap=2", "/sink=f32", "/sink=bf16/cap=5", "/scales=odd", "/scales=head", "/scales=seq_head/cap=3/sink=f32"})
-      expect_naive(fmt::format("mixed/test/q=f32/kv=fp8_e4m3/h=6:2/d=8/page=4/seq=1x5,3x3,4x9,2x1,1x0{}{}#7", mask, extra));
+  for (const char* mask :
+       {"", "/mask=full", "/mask=window:3,0", "/mask=window:2,2", "/mask=window:-1,1", "/mask=chunk:4"})
+    for (const char* extra : {"", "/cap=2", "/sink=f32", "/sink=bf16/cap=5", "/scales=odd", "/scales=head",
+                              "/scales=seq_head/cap=3/sink=f32"})
+      expect_naive(
+          fmt::format("mixed/test/q=f32/kv=fp8_e4m3/h=6:2/d=8/page=4/seq=1x5,3x3,4x9,2x1,1x0{}{}#7", mask, extra));
 }
 
 TEST(Attention, AgreesOverDtypesHeadsTablesAndProbes) {
-  for (const char* shape : {"q=bf16/kv=bf16/h=3:1/d=16/page=8", "q=f16/kv=fp8_e5m2/h=7:1/d=12/dv=20/page=3", "q=fp8_e4m3/kv=fp8_e4m3/h=4:4/d=8/page=16", "q=f64/kv=auto/h=2:1/d=5/page=4", "q=bf16/kv=fp8_e4m3fnuz/h=2:2/d=8/page=4"})
+  for (const char* shape : {"q=bf16/kv=bf16/h=3:1/d=16/page=8", "q=f16/kv=fp8_e5m2/h=7:1/d=12/dv=20/page=3",
+                            "q=fp8_e4m3/kv=fp8_e4m3/h=4:4/d=8/page=16", "q=f64/kv=auto/h=2:1/d=5/page=4",
+                            "q=bf16/kv=fp8_e4m3fnuz/h=2:2/d=8/page=4"})
     for (const char* table : {"", "/table=ordered", "/table=aliased", "/table=interleaved"})
-      for (const char* probe : {"", "/in=peaky", "/in=outlier", "/in=identity", "/in=mass", "/in=sentinel", "/in=select"})
-        expect_naive(fmt::format("mixed/test/{}/seq=1x13,4x17,1x1{}{}{}#3", shape, table, std::string(shape).starts_with("q=fp8") ? "/scales=odd" : "", probe));
+      for (const char* probe :
+           {"", "/in=peaky", "/in=outlier", "/in=identity", "/in=mass", "/in=sentinel", "/in=select"})
+        expect_naive(fmt::format("mixed/test/{}/seq=1x13,4x17,1x1{}{}{}#3", shape, table,
+                                 std::string(shape).starts_with("q=fp8") ? "/scales=odd" : "", probe));
 }
 
 TEST(Attention, ByHandTwoKeys) {
@@ -82,7 +92,8 @@ TEST(Attention, ByHandMassAndSink) {
   const Expected got = attend(made.problem, made.call, exact(), {});
   for (int head = 0; head < 2; ++head) {
     const double sink = made.call.view(Slot::Sinks).value({head});
-    EXPECT_NEAR(got.out.value[got.out.index(0, head, 0)], 1 - std::exp(sink - got.lse.value[got.lse.index(0, head, 0)]), 1e-14);
+    EXPECT_NEAR(got.out.value[got.out.index(0, head, 0)], 1 - std::exp(sink - got.lse.value[got.lse.index(0, head, 0)]),
+                1e-14);
   }
 }
 
@@ -94,13 +105,16 @@ TEST(Attention, SelectReturnsTheVOfTheTarget) {
     for (int row = 0; row < made.problem.seqs[static_cast<std::size_t>(seq)].len_q; ++row)
       for (int head = 0; head < 4; ++head) {
         const auto naive = naive_row(made.problem, made.call, seq, row, head);
-        const auto best = static_cast<int>(std::max_element(naive.scores.begin(), naive.scores.end()) - naive.scores.begin());
+        const auto best =
+            static_cast<int>(std::max_element(naive.scores.begin(), naive.scores.end()) - naive.scores.begin());
         for (std::size_t key = 0; key < naive.scores.size(); ++key)
-          EXPECT_TRUE(static_cast<int>(key) == best || naive.scores[static_cast<std::size_t>(best)] - naive.scores[key] >= 104);
+          EXPECT_TRUE(static_cast<int>(key) == best ||
+                      naive.scores[static_cast<std::size_t>(best)] - naive.scores[key] >= 104);
         ++targets;
         for (int dim = 0; dim < 64; ++dim) {
           const std::size_t at = got.out.index(made.problem.first_row(seq) + row, head, dim);
-          EXPECT_EQ(got.out.value[at], test::naive_cached(made.problem, made.call, Slot::VCache, seq, best, head / 2, dim));
+          EXPECT_EQ(got.out.value[at],
+                    test::naive_cached(made.problem, made.call, Slot::VCache, seq, best, head / 2, dim));
           EXPECT_LT(got.out.bound[at], 1e-40);
         }
       }
@@ -108,7 +122,8 @@ TEST(Attention, SelectReturnsTheVOfTheTarget) {
 }
 
 TEST(Attention, EmptyRowsFollowTheContract) {
-  const auto made = make("prefill/test/q=bf16/kv=bf16/h=1:1/d=8/page=4/seq=3x1,1x0#1");  // rows 0, 1 and the last see nothing
+  const auto made =
+      make("prefill/test/q=bf16/kv=bf16/h=1:1/d=8/page=4/seq=3x1,1x0#1");  // rows 0, 1 and the last see nothing
   for (const auto& [rule, value] : {std::pair{EmptyRow::Zero, 0.0}, {EmptyRow::Nan, kNan}}) {
     const Expected got = attend(made.problem, made.call, exact(), {.empty_row = rule});
     for (const int row : {0, 1, 3}) {
@@ -155,7 +170,8 @@ TEST(Attention, CallersCastIsPartOfTheInput) {
   const Expected stored = attend(made.problem, made.call, exact(), {});
   const Expected cast = attend(made.problem, made.call, exact(), {.k_to_q = true});
   double most = 0;
-  for (std::size_t i = 0; i < stored.out.value.size(); ++i) most = std::max(most, std::abs(stored.out.value[i] - cast.out.value[i]));
+  for (std::size_t i = 0; i < stored.out.value.size(); ++i)
+    most = std::max(most, std::abs(stored.out.value[i] - cast.out.value[i]));
   EXPECT_GT(most, 1e-4);
   EXPECT_LT(most, 2e-2);
 }
@@ -163,8 +179,10 @@ TEST(Attention, CallersCastIsPartOfTheInput) {
 TEST(Attention, F32StaysWithinTheBoundsF32Terms) {
   const auto made = make("mixed/test/q=bf16/kv=bf16/h=4:2/d=64/page=16/seq=1x300,7x90,1x1#4");
   Arithmetic f32;
-  const Expected wide = attend(made.problem, made.call, f32, {}), narrow = attend(made.problem, made.call, f32, {}, Precision::F32);
-  for (std::size_t i = 0; i < wide.out.value.size(); ++i) EXPECT_LE(std::abs(wide.out.value[i] - narrow.out.value[i]), wide.out.bound[i]);
+  const Expected wide = attend(made.problem, made.call, f32, {}),
+                 narrow = attend(made.problem, made.call, f32, {}, Precision::F32);
+  for (std::size_t i = 0; i < wide.out.value.size(); ++i)
+    EXPECT_LE(std::abs(wide.out.value[i] - narrow.out.value[i]), wide.out.bound[i]);
 }
 
 TEST(Attention, UniformIsTheMeanOfVisibleV) {

@@ -1,5 +1,5 @@
-// The error bound where it has nothing to add up: exact casts, one-hot rows, rows without keys, kernels of which nothing
-// can be promised; and that it is a number everywhere.
+// The error bound where it has nothing to add up: exact casts, one-hot rows, rows without keys, kernels of which
+// nothing can be promised; and that it is a number everywhere.
 #include "tests/reference/held.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ std::vector<double> bounds(const std::string& token, const Arithmetic& arithmeti
 TEST(BoundEdges, IsAFiniteNumberForEveryProbe) {
   for (const char* probe : {"gauss", "peaky", "outlier", "select", "sentinel", "identity", "mass", "special"})
     for (const char* options : {"", "/sink=bf16", "/mask=window:3,0", "/scales=seq_head"}) {
-      const std::string token = fmt::format("prefill/test/q=bf16/kv=fp8_e5m2/h=4:2/d=32/page=8/seq=3x5,4x40,1x1,2x0{}/in={}#2", options, probe);
+      const std::string token = fmt::format(
+          "prefill/test/q=bf16/kv=fp8_e5m2/h=4:2/d=32/page=8/seq=3x5,4x40,1x1,2x0{}/in={}#2", options, probe);
       const auto made = make(token);
       const Expected expected = attend(made.problem, made.call, {}, {});
       for (const auto* tensor : {&expected.out, &expected.lse})
@@ -33,7 +34,8 @@ TEST(BoundEdges, ACastIsExactWhereTheFormatHoldsTheOperandAndNoScaleComesFirst) 
   Arithmetic cast = exact_arithmetic();
   cast.q_cast = cast.k_cast = cast.v_cast = D::BF16;
   const std::string token = "decode/test/q=bf16/kv=fp8_e4m3/h=2:1/d=16/page=8/seq=1x20";
-  for (const char* scales : {"", "/scales=unit"}) EXPECT_EQ(bounds(token + scales + "#1", cast), bounds(token + scales + "#1", exact_arithmetic()));
+  for (const char* scales : {"", "/scales=unit"})
+    EXPECT_EQ(bounds(token + scales + "#1", cast), bounds(token + scales + "#1", exact_arithmetic()));
   for (const char* scales : {"/scales=k_only", "/scales=v_only"}) {
     const auto wide = bounds(token + scales + "#1", cast), narrow = bounds(token + scales + "#1", exact_arithmetic());
     for (std::size_t i = 0; i < wide.size(); ++i) EXPECT_GT(wide[i], narrow[i]) << scales;
@@ -92,7 +94,8 @@ TEST(BoundEdges, HiddenKeysCostNothing) {
   Arithmetic arithmetic;
   arithmetic.pv_acc = D::F16;
   const auto few = bounds("decode/test/q=f32/kv=f32/h=1:1/d=16/page=8/seq=1x4/in=mass#1", arithmetic);
-  const auto many = bounds("decode/test/q=f32/kv=f32/h=1:1/d=16/page=8/seq=1x400/mask=window:3,0/in=mass#1", arithmetic);
+  const auto many =
+      bounds("decode/test/q=f32/kv=f32/h=1:1/d=16/page=8/seq=1x400/mask=window:3,0/in=mass#1", arithmetic);
   EXPECT_LT(many[0], 1.2 * few[0]);
 }
 

@@ -1,5 +1,5 @@
-// The error bound against kernels of real arithmetic: a right one is always within it and not far from it, one that has a
-// single fault leaves it on some probe.
+// The error bound against kernels of real arithmetic: a right one is always within it and not far from it, one that has
+// a single fault leaves it on some probe.
 #include "reference/attention.h"
 #include "tests/reference/emulator.h"
 #include "tests/reference/problems.h"
@@ -42,7 +42,9 @@ Ratios ratios(const std::string& token, const Arithmetic& arithmetic, Lie lie = 
 }
 
 constexpr std::array kProbes{"gauss", "peaky", "outlier", "select", "sentinel", "identity", "mass"};
-constexpr std::array kShapes{"h=2:1/d=64/dv=16/page=16/seq=2x3,1x17,3x64", "h=2:2/d=40/dv=16/page=16/seq=1x300,2x31/mask=window:20,0", "h=2:1/d=16/dv=16/page=16/seq=1x40,3x9/sink=f32"};
+constexpr std::array kShapes{"h=2:1/d=64/dv=16/page=16/seq=2x3,1x17,3x64",
+                             "h=2:2/d=40/dv=16/page=16/seq=1x300,2x31/mask=window:20,0",
+                             "h=2:1/d=16/dv=16/page=16/seq=1x40,3x9/sink=f32"};
 
 struct Mode {
   const char* name;
@@ -86,13 +88,18 @@ TEST(Emulation, ARightKernelIsWithinTheBound) {
 }
 
 TEST(Emulation, EachLieLeavesItSomewhere) {
-  for (const auto& [lie, name] : {std::pair{Lie::Exp2, "exp2 for exp"}, {Lie::NoSoftmaxScale, "no softmax scale"}, {Lie::NoKScale, "no k_scale"},
-                                  {Lie::NoOffset, "P without its offset"}, {Lie::TruncatedOutput, "truncated output"}, {Lie::NoRescale, "no rescale"}}) {
+  for (const auto& [lie, name] : {std::pair{Lie::Exp2, "exp2 for exp"},
+                                  {Lie::NoSoftmaxScale, "no softmax scale"},
+                                  {Lie::NoKScale, "no k_scale"},
+                                  {Lie::NoOffset, "P without its offset"},
+                                  {Lie::TruncatedOutput, "truncated output"},
+                                  {Lie::NoRescale, "no rescale"}}) {
     const bool fp8_p = lie == Lie::NoOffset;
     const Arithmetic arithmetic = test::emulated_arithmetic(fp8_p ? D::E4M3FN : D::F32, fp8_p ? 8 : 0);
     double most = 0, healthy = 0;
     for (const char* probe : kProbes) {
-      const std::string token = fmt::format("decode/test/q=bf16/kv=fp8_e4m3/scales=odd/h=2:1/d=64/page=16/seq=1x255,1x40/in={}#3", probe);
+      const std::string token =
+          fmt::format("decode/test/q=bf16/kv=fp8_e4m3/scales=odd/h=2:1/d=64/page=16/seq=1x255,1x40/in={}#3", probe);
       most = std::max(most, ratios(token, arithmetic, lie).out);
       healthy = std::max(healthy, ratios(token, arithmetic).out);
     }

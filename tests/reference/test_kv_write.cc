@@ -27,7 +27,8 @@ struct Written {
   std::uint64_t at(Slot slot, std::int64_t page, std::int64_t in_page, std::int64_t head, std::int64_t dim) const {
     const CachePlace& place = slot == Slot::KCache ? made.call.layout.k : made.call.layout.v;
     const auto element = static_cast<std::size_t>(place.index(page, in_page, head, dim));
-    return load_code(made.problem.cache, &caches.at(made.call.ref(slot).storage)[element * byte_size(made.problem.cache)]);
+    return load_code(made.problem.cache,
+                     &caches.at(made.call.ref(slot).storage)[element * byte_size(made.problem.cache)]);
   }
   std::uint64_t token(Slot slot, std::int64_t token, std::int64_t head, std::int64_t dim) const {
     const auto flat = made.call.view(Slot::SlotMapping).integer({token});
@@ -53,7 +54,8 @@ TEST(KvWrite, RoundsToNearestEvenAndSaturates) {
   const double values[]{1.0625, 1.1875, 464.0, 1e6, -1e6, 0x1p-10, 0x1.8p-10, -0.0};
   for (int dim = 0; dim < 8; ++dim) put(made.call, Slot::KNew, {0, 0, dim}, values[dim]);
   const Written after(made);
-  // 1.0625 lies between 1 (0x38) and 1.125 (0x39): to even; 1.1875 between 0x39 and 0x3A; 2^-10 is half of the least subnormal.
+  // 1.0625 lies between 1 (0x38) and 1.125 (0x39): to even; 1.1875 between 0x39 and 0x3A; 2^-10 is half of the least
+  // subnormal.
   const std::uint64_t codes[]{0x38, 0x3A, 0x7E, 0x7E, 0xFE, 0x00, 0x01, 0x80};
   for (int dim = 0; dim < 8; ++dim) EXPECT_EQ(after.token(Slot::KCache, 0, 0, dim), codes[dim]) << values[dim];
 }
@@ -71,7 +73,8 @@ TEST(KvWrite, OverflowIsTheContracts) {
 }
 
 TEST(KvWrite, DividesOrMultipliesByTheRoundedReciprocal) {
-  // In bf16 1/10 is 205 * 2^-11; 13/10 = 166.4 * 2^-7 rounds to 166 * 2^-7, and 13 * 205 * 2^-11 = 166.56 * 2^-7 to 167.
+  // In bf16 1/10 is 205 * 2^-11; 13/10 = 166.4 * 2^-7 rounds to 166 * 2^-7, and 13 * 205 * 2^-11 = 166.56 * 2^-7 to
+  // 167.
   const auto made = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd");
   put(made.call, Slot::KScale, {0}, 10);
   put(made.call, Slot::KNew, {0, 0, 0}, 13);
@@ -90,7 +93,8 @@ TEST(KvWrite, BothWaysInBinary32OnTheEdgesOfCodes) {
     const auto edge = static_cast<float>(scale * (decode(DType::E4M3FN, code) + decode(DType::E4M3FN, code + 1)) / 2);
     for (const float x : {std::nextafter(edge, 0.0F), edge, std::nextafter(edge, 1e9F)}) {
       put(made.call, Slot::KNew, {0, 0, 0}, x);
-      const auto divided = Written(made).token(Slot::KCache, 0, 0, 0), multiplied = Written(made, {.by_reciprocal = true}).token(Slot::KCache, 0, 0, 0);
+      const auto divided = Written(made).token(Slot::KCache, 0, 0, 0),
+                 multiplied = Written(made, {.by_reciprocal = true}).token(Slot::KCache, 0, 0, 0);
       ASSERT_EQ(divided, encode(DType::E4M3FN, x / scale));
       ASSERT_EQ(multiplied, encode(DType::E4M3FN, x * (1 / scale)));
       differ += divided != multiplied;
@@ -129,7 +133,8 @@ TEST(KvWrite, ScalesByHeadAndBySequenceAndHead) {
 TEST(KvWrite, InertScalesAreInert) {
   auto contract = test::open_contract();
   contract.rules[0].claims.push_back({"scales", "quantised_only", "test", false});
-  const auto inert = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd", contract), applied = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd");
+  const auto inert = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd", contract),
+             applied = two_tokens("q=bf16/kv=bf16/h=1:1/d=1/scales=odd");
   for (const auto* made : {&inert, &applied}) put(made->call, Slot::KNew, {0, 0, 0}, 1.5);
   EXPECT_EQ(Written(inert).token(Slot::KCache, 0, 0, 0), 0x3FC0);
   EXPECT_EQ(Written(applied).token(Slot::KCache, 0, 0, 0), encode(DType::BF16, 1.5F / 0.37F));
@@ -159,8 +164,10 @@ TEST(KvWrite, NegativeSlotsAreSkippedAndAllElseIsAsItWas) {
     ASSERT_EQ(bytes.size(), before.size());
     std::vector<bool> written(bytes.size());
     for (int head = 0; head < 2; ++head)
-      for (int dim = 0; dim < place.width; ++dim) written[static_cast<std::size_t>(place.index(0, 2, head, dim))] = true;
-    for (std::size_t at = 0; at < bytes.size(); ++at) EXPECT_EQ(bytes[at] != before[at], written[at]) << name(slot) << " byte " << at;
+      for (int dim = 0; dim < place.width; ++dim)
+        written[static_cast<std::size_t>(place.index(0, 2, head, dim))] = true;
+    for (std::size_t at = 0; at < bytes.size(); ++at)
+      EXPECT_EQ(bytes[at] != before[at], written[at]) << name(slot) << " byte " << at;
   }
 }
 
@@ -168,8 +175,9 @@ TEST(KvWrite, LayoutsThatNestOtherwise) {
   using enum CacheAxis;
   auto contract = test::open_contract();
   // K as vLLM's CPU kernels keep it, [page, head, dim, slot], and both halves of one storage.
-  contract.layouts[Strides::Fused] = {.k = {{Page, Head, Slot, Dim}, {Page, Head, Kv, Slot, Dim}, {Page, Head, Kv, Dim, Slot}},
-                                      .v = {{Page, Head, Slot, Dim}, {Page, Head, Kv, Slot, Dim}, {Page, Head, Kv, Slot, Dim}}};
+  contract.layouts[Strides::Fused] = {
+      .k = {{Page, Head, Slot, Dim}, {Page, Head, Kv, Slot, Dim}, {Page, Head, Kv, Dim, Slot}},
+      .v = {{Page, Head, Slot, Dim}, {Page, Head, Kv, Slot, Dim}, {Page, Head, Kv, Slot, Dim}}};
   const auto made = two_tokens("q=f16/kv=f16/h=2:2/d=3/strides=fused", contract);
   for (int token = 0; token < 2; ++token)
     for (int head = 0; head < 2; ++head)
@@ -179,13 +187,15 @@ TEST(KvWrite, LayoutsThatNestOtherwise) {
       }
   const auto caches = write_cache(made.problem, made.call, {});
   ASSERT_EQ(caches.size(), 1U);
-  const auto value = [&](int element) { return decode(DType::F16, load_code(DType::F16, &caches.begin()->second[static_cast<std::size_t>(element) * 2])); };
+  const auto value = [&](int element) {
+    return decode(DType::F16, load_code(DType::F16, &caches.begin()->second[static_cast<std::size_t>(element) * 2]));
+  };
   // Page 1 begins at 2 heads * 2 * 4 slots * 3 dims = 48; head 1 24 behind it; V 12 behind K.
   for (int head = 0; head < 2; ++head)
     for (int dim = 0; dim < 3; ++dim) {
-      EXPECT_EQ(value(48 + 24 * head + 4 * dim + 1), 10 * head + dim + 1);           // token 0: page 1, slot 1
+      EXPECT_EQ(value(48 + 24 * head + 4 * dim + 1), 10 * head + dim + 1);  // token 0: page 1, slot 1
       EXPECT_EQ(value(48 + 24 * head + 12 + 3 * 1 + dim), -(10 * head + dim + 1));
-      EXPECT_EQ(value(24 * head + 4 * dim + 2), 100 + 10 * head + dim + 1);          // token 1: page 0, slot 2
+      EXPECT_EQ(value(24 * head + 4 * dim + 2), 100 + 10 * head + dim + 1);  // token 1: page 0, slot 2
       EXPECT_EQ(value(24 * head + 12 + 3 * 2 + dim), -(100 + 10 * head + dim + 1));
     }
 }

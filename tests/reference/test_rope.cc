@@ -38,7 +38,8 @@ std::vector<double> row(const ExpectedTensor& tensor, int at, int head) {
 }
 
 TEST(Rope, NeoxTurnsHalves) {
-  const auto made = numbered("q=f64/k=f32/h=1:1/d=4/seq=1x3");  // position 2: (x1, x2) -> (-x2, x1), pairs (1, 3) and (2, 4)
+  const auto made =
+      numbered("q=f64/k=f32/h=1:1/d=4/seq=1x3");  // position 2: (x1, x2) -> (-x2, x1), pairs (1, 3) and (2, 4)
   const Expected got = rotate(made.problem, made.call, {});
   EXPECT_EQ(row(got.out, 0, 0), (std::vector<double>{-3, -4, 1, 2}));
   EXPECT_EQ(row(got.k_out, 0, 0), (std::vector<double>{-30, -40, 10, 20}));
@@ -79,8 +80,10 @@ TEST(Rope, EachTensorKeepsItsDtype) {
   EXPECT_EQ(made.call.ref(Slot::KOut).dtype, DType::BF16);
   // A result rounded to the other's format is outside its bound.
   int coarse = 0, fine = 0;
-  for (std::size_t i = 0; i < got.out.value.size(); ++i) coarse += std::abs(round_to(DType::BF16, got.out.value[i]) - got.out.value[i]) > got.out.bound[i];
-  for (std::size_t i = 0; i < got.k_out.value.size(); ++i) fine += std::abs(round_to(DType::BF16, got.k_out.value[i]) - got.k_out.value[i]) > got.k_out.bound[i];
+  for (std::size_t i = 0; i < got.out.value.size(); ++i)
+    coarse += std::abs(round_to(DType::BF16, got.out.value[i]) - got.out.value[i]) > got.out.bound[i];
+  for (std::size_t i = 0; i < got.k_out.value.size(); ++i)
+    fine += std::abs(round_to(DType::BF16, got.k_out.value[i]) - got.k_out.value[i]) > got.k_out.bound[i];
   EXPECT_GT(coarse, 20);
   EXPECT_EQ(fine, 0);
 }
@@ -102,7 +105,8 @@ double largest_ratio(const std::string& options, DType format) {
       for (int h = 0; h < x.shape[1]; ++h)
         for (int i = 0; i < half; ++i) {
           const auto position = positions.integer({t});
-          const double x1 = x.value({t, h, i}), x2 = x.value({t, h, half + i}), c = in(table.value({position, i})), s = in(table.value({position, half + i}));
+          const double x1 = x.value({t, h, i}), x2 = x.value({t, h, half + i}), c = in(table.value({position, i})),
+                       s = in(table.value({position, half + i}));
           const double turned[]{in(in(x1 * c) - in(x2 * s)), in(in(x2 * c) + in(x1 * s))};
           for (int side = 0; side < 2; ++side) {
             const std::size_t at = expected.index(t, h, side * half + i);
@@ -114,8 +118,10 @@ double largest_ratio(const std::string& options, DType format) {
 }
 
 TEST(Rope, RealArithmeticIsWithinTheBoundAndNearIt) {
-  for (const auto& [options, format] : {std::pair{"q=f32/h=2:1/d=64/seq=40x60", DType::F32}, {"q=bf16/k=f16/h=2:1/d=64/seq=40x60", DType::F32},
-                                        {"q=bf16/h=2:1/d=64/seq=40x60", DType::BF16}, {"q=f16/h=2:1/d=64/seq=40x60", DType::F16}}) {
+  for (const auto& [options, format] : {std::pair{"q=f32/h=2:1/d=64/seq=40x60", DType::F32},
+                                        {"q=bf16/k=f16/h=2:1/d=64/seq=40x60", DType::F32},
+                                        {"q=bf16/h=2:1/d=64/seq=40x60", DType::BF16},
+                                        {"q=f16/h=2:1/d=64/seq=40x60", DType::F16}}) {
     EXPECT_LE(largest_ratio(options, format), 1) << options;
     EXPECT_GE(largest_ratio(options, format), 0.4) << options;
   }

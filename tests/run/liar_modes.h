@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct LiarMode {
   Outcome outcome;
   std::optional<FailKind> kind;
 };
+
+inline void PrintTo(const LiarMode& mode, std::ostream* to) { *to << mode.fault; }  // for GoogleTest
 
 inline const std::vector<LiarMode>& liar_modes() {
   const std::string decode = "decode/liar/q=bf16/kv=fp8_e4m3/h=6:2/d=32/page=16/seq=1x15,1x33/scales=odd#3";
