@@ -9,8 +9,9 @@
  *   launch  puts the kernel on the stream. It reads lengths, page tables, scales and data only there.
  *
  * No exception, no allocation and no ownership crosses this interface. Tensors belong to attest; they, the problem and
- * the slots that plan() is given outlive the plan. Messages go into the caller's buffer. A library is never unloaded. Functions marked (optional) may be
- * NULL. Everything here is append-only within one ATTEST_ABI_VERSION; struct_size says what the other side knows.
+ * the slots that plan() is given outlive the plan. Messages go into the caller's buffer. A library is never unloaded.
+ * Functions marked (optional) may be NULL. Everything here is append-only within one ATTEST_ABI_VERSION; struct_size
+ * says what the other side knows.
  */
 #ifndef ATTEST_BACKENDS_ABI_H
 #define ATTEST_BACKENDS_ABI_H
@@ -34,19 +35,20 @@ typedef enum attest_status {
 } attest_status;
 
 typedef enum attest_dtype { /* the values of attest::DType, harness/core/dtype.h */
-  ATTEST_F64 = 0,
-  ATTEST_F32 = 1,
-  ATTEST_F16 = 2,
-  ATTEST_BF16 = 3,
-  ATTEST_FP8_E4M3FN = 4,
-  ATTEST_FP8_E5M2 = 5,
-  ATTEST_FP8_E4M3FNUZ = 6,
-  ATTEST_FP8_E5M2FNUZ = 7,
-  ATTEST_Q8_0 = 8, /* block formats: shape[last] counts elements, bytes are the format's own */
-  ATTEST_Q4_0 = 9,
-  ATTEST_I32 = 10,
-  ATTEST_I64 = 11,
-  ATTEST_U8 = 12
+                            ATTEST_F64 = 0,
+                            ATTEST_F32 = 1,
+                            ATTEST_F16 = 2,
+                            ATTEST_BF16 = 3,
+                            ATTEST_FP8_E4M3FN = 4,
+                            ATTEST_FP8_E5M2 = 5,
+                            ATTEST_FP8_E4M3FNUZ = 6,
+                            ATTEST_FP8_E5M2FNUZ = 7,
+                            ATTEST_Q8_0 =
+                                8, /* block formats: shape[last] counts elements, bytes are the format's own */
+                            ATTEST_Q4_0 = 9,
+                            ATTEST_I32 = 10,
+                            ATTEST_I64 = 11,
+                            ATTEST_U8 = 12
 } attest_dtype;
 
 typedef enum attest_op {
@@ -66,15 +68,15 @@ typedef enum attest_phase {
 
 /* Shapes: T tokens of all sequences, B sequences, Hq and Hkv heads, D and Dv head dims. */
 typedef enum attest_slot {
-  ATTEST_Q = 0,        /* [T, Hq, D] */
-  ATTEST_Q_ROPE,       /* [T, Hq, Drope] */
-  ATTEST_K_NEW,        /* [T, Hkv, D] */
-  ATTEST_K_ROPE,       /* [T, Hkv, Drope] */
-  ATTEST_V_NEW,        /* [T, Hkv, Dv] */
-  ATTEST_POSITIONS,    /* i64 [T] */
-  ATTEST_OFFSETS,      /* i64 [T] */
-  ATTEST_COS_SIN,      /* f32 [positions, rotary_dim]: cosines, then sines */
-  ATTEST_K_CACHE,      /* the shape of the contract's layout */
+  ATTEST_Q = 0,     /* [T, Hq, D] */
+  ATTEST_Q_ROPE,    /* [T, Hq, Drope] */
+  ATTEST_K_NEW,     /* [T, Hkv, D] */
+  ATTEST_K_ROPE,    /* [T, Hkv, Drope] */
+  ATTEST_V_NEW,     /* [T, Hkv, Dv] */
+  ATTEST_POSITIONS, /* i64 [T] */
+  ATTEST_OFFSETS,   /* i64 [T] */
+  ATTEST_COS_SIN,   /* f32 [positions, rotary_dim]: cosines, then sines */
+  ATTEST_K_CACHE,   /* the shape of the contract's layout */
   ATTEST_V_CACHE,
   ATTEST_OUT,          /* [T, Hq, Dv] */
   ATTEST_LSE,          /* f32 [Hq, T], natural log */
@@ -85,11 +87,11 @@ typedef enum attest_slot {
   ATTEST_Q_SCALE,      /* f32 [1], [Hkv] or [B, Hkv]; value = stored * scale */
   ATTEST_K_SCALE,
   ATTEST_V_SCALE,
-  ATTEST_SINKS,        /* [Hq] */
-  ATTEST_ALIBI,        /* f32 [Hq] */
-  ATTEST_WORKSPACE,    /* u8 [workspace_bytes] */
-  ATTEST_Q_OUT,        /* [T, Hq, D] */
-  ATTEST_K_OUT,        /* [T, Hkv, D] */
+  ATTEST_SINKS,     /* [Hq] */
+  ATTEST_ALIBI,     /* f32 [Hq] */
+  ATTEST_WORKSPACE, /* u8 [workspace_bytes] */
+  ATTEST_Q_OUT,     /* [T, Hq, D] */
+  ATTEST_K_OUT,     /* [T, Hkv, D] */
   ATTEST_NUM_SLOTS
 } attest_slot;
 
@@ -117,8 +119,8 @@ typedef struct attest_option { /* from the contract's `options` */
 
 typedef struct attest_problem {
   uint32_t struct_size;
-  int32_t op;    /* attest_op */
-  int32_t phase; /* attest_phase */
+  int32_t op;                                                /* attest_op */
+  int32_t phase;                                             /* attest_phase */
   int32_t q_dtype, k_dtype, v_dtype, cache_dtype, out_dtype; /* attest_dtype; k, v: of new keys and values */
   const char* cache_name; /* as a server spells it: "auto", "bf16", "fp8_e4m3", ... */
   int32_t heads_q, heads_kv, dim, dim_v, page_size;
@@ -138,7 +140,7 @@ typedef struct attest_description { /* strings live until close */
   const char* about; /* one sentence */
 } attest_description;
 
-typedef struct attest_result { /* strings and tensors live until the next launch or free_plan */
+typedef struct attest_result {                     /* strings and tensors live until the next launch or free_plan */
   const char* ran;                                 /* the kernel that really ran */
   const attest_tensor* produced[ATTEST_NUM_SLOTS]; /* shape and dtype of what the kernel returned in memory of its
                                                       own, before it was copied to the slot; NULL: it wrote there */
@@ -182,7 +184,8 @@ typedef struct attest_backend {
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const attest_backend* attest_backend_entry(void);
+const attest_backend*
+attest_backend_entry(void);
 
 #ifdef __cplusplus
 }

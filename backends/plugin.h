@@ -20,7 +20,8 @@ inline void copy_text(char* to, std::size_t capacity, std::string_view text) {
   to[length] = '\0';
 }
 
-inline attest_status fail(attest_status status, attest_message* message, std::string_view text, std::string_view type = "") {
+inline attest_status fail(attest_status status, attest_message* message, std::string_view text,
+                          std::string_view type = "") {
   copy_text(message->type, sizeof message->type, type);
   copy_text(message->text, sizeof message->text, text);
   return status;
@@ -31,9 +32,7 @@ template <typename Body>
 attest_status guarded(attest_message* message, const Body& body) noexcept {
   try {
     return body();
-  } catch (const std::exception& error) {
-    return fail(ATTEST_ERROR, message, error.what(), "exception");
-  } catch (...) {
+  } catch (const std::exception& error) { return fail(ATTEST_ERROR, message, error.what(), "exception"); } catch (...) {
     return fail(ATTEST_ERROR, message, "unknown exception");
   }
 }
@@ -63,8 +62,10 @@ template <typename... Index>
 std::int64_t integer(const attest_tensor& tensor, Index... index) {
   std::int64_t wide = 0;
   std::int32_t narrow = 0;
-  if (tensor.dtype == ATTEST_I64) std::memcpy(&wide, element(tensor, index...), sizeof wide);
-  else std::memcpy(&narrow, element(tensor, index...), sizeof narrow), wide = narrow;
+  if (tensor.dtype == ATTEST_I64)
+    std::memcpy(&wide, element(tensor, index...), sizeof wide);
+  else
+    std::memcpy(&narrow, element(tensor, index...), sizeof narrow), wide = narrow;
   return wide;
 }
 

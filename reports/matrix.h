@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/core/case.h"
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 
 #include <compare>
 #include <map>

@@ -1,7 +1,7 @@
 // Reports: what a journal says, for machines and for people. Each is a function of the journal alone.
 #pragma once
 
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/core/case.h"
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 #include "reports/matrix.h"
 
 #include <map>

@@ -23,7 +23,8 @@ struct Call {
 
 // Element offset of (page, slot, head, dim) in a cache of shape [pages, page_size, heads, dim] whose heads are
 // rotated by the page's number: a layout that no strides can say.
-std::int64_t rotated_index(const attest_problem& problem, std::int64_t dim_of_cache, std::int64_t page, std::int64_t slot, std::int64_t head, std::int64_t dim);
+std::int64_t rotated_index(const attest_problem& problem, std::int64_t dim_of_cache, std::int64_t page,
+                           std::int64_t slot, std::int64_t head, std::int64_t dim);
 
 void attend(Call& call);
 void write(Call& call);

@@ -16,12 +16,36 @@
 namespace attest::liar {
 namespace {
 
-constexpr std::array<std::string_view, 30> kFaults{
-    "",               "mask_off_by_one", "dropped_k_scale", "dropped_v_scale",  "swapped_heads",     "unwritten_row",
-    "stale_rows",     "frozen_length",   "nan_swallowed",   "lse_base_2",       "drifting",          "writes_past_end",
-    "touches_input",  "touches_cache",   "slot_off_by_one", "truncating_write", "wrong_dtype",       "wrong_shape",
-    "wrong_kernel",   "accepts",         "wrong_message",   "refuses",          "declines",          "fails",
-    "crash",          "exit",            "hang",            "eat_memory",       "rope_k_in_q_dtype", "garbles"};
+constexpr std::array<std::string_view, 30> kFaults{"",
+                                                   "mask_off_by_one",
+                                                   "dropped_k_scale",
+                                                   "dropped_v_scale",
+                                                   "swapped_heads",
+                                                   "unwritten_row",
+                                                   "stale_rows",
+                                                   "frozen_length",
+                                                   "nan_swallowed",
+                                                   "lse_base_2",
+                                                   "drifting",
+                                                   "writes_past_end",
+                                                   "touches_input",
+                                                   "touches_cache",
+                                                   "slot_off_by_one",
+                                                   "truncating_write",
+                                                   "wrong_dtype",
+                                                   "wrong_shape",
+                                                   "wrong_kernel",
+                                                   "accepts",
+                                                   "wrong_message",
+                                                   "refuses",
+                                                   "declines",
+                                                   "fails",
+                                                   "crash",
+                                                   "exit",
+                                                   "hang",
+                                                   "eat_memory",
+                                                   "rope_k_in_q_dtype",
+                                                   "garbles"};
 
 [[noreturn]] void eat_memory() {
   for (;;) {
@@ -74,13 +98,15 @@ struct Kernel {
   }
 
   attest_status supports(const attest_problem& problem, attest_message* message) const;
-  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made, attest_message*) {
+  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made,
+                     attest_message*) {
     made = std::make_unique<Plan>();
     made->problem = problem;
     made->slots = slots;
     made->fault = problem.fault;
     if (made->lies("frozen_length"))
-      for (int seq = 0; seq < problem.num_seqs; ++seq) made->frozen_len.push_back(plugin::integer(made->at(ATTEST_LEN_KV), seq));
+      for (int seq = 0; seq < problem.num_seqs; ++seq)
+        made->frozen_len.push_back(plugin::integer(made->at(ATTEST_LEN_KV), seq));
     return ATTEST_OK;
   }
 };
@@ -90,8 +116,10 @@ attest_status Kernel::supports(const attest_problem& problem, attest_message* me
   const std::string_view fault = problem.fault;
   if (std::find(kFaults.begin(), kFaults.end(), fault) == kFaults.end())
     return plugin::fail(ATTEST_UNSUPPORTED, message, "liar knows no fault '" + std::string(fault) + "'");
-  if (fnuz && fault == "wrong_message") return plugin::fail(ATTEST_REJECTED, message, "something is not right", "ValueError");
-  if (fnuz && fault != "accepts") return plugin::fail(ATTEST_REJECTED, message, "fnuz caches are not read here", "ValueError");
+  if (fnuz && fault == "wrong_message")
+    return plugin::fail(ATTEST_REJECTED, message, "something is not right", "ValueError");
+  if (fnuz && fault != "accepts")
+    return plugin::fail(ATTEST_REJECTED, message, "fnuz caches are not read here", "ValueError");
   if (fault == "refuses") return plugin::fail(ATTEST_REJECTED, message, "not today", "ValueError");
   if (fault == "declines") return plugin::fail(ATTEST_UNSUPPORTED, message, "declined on request");
   return ATTEST_OK;
@@ -115,8 +143,10 @@ void Kernel::Plan::tamper() {
   if (lies("touches_cache")) storage_of(at(ATTEST_V_CACHE))[0] ^= std::byte{1};
   if (lies("stale_rows")) {
     const auto out = storage_of(at(ATTEST_OUT));
-    if (launches == 0) first_out.assign(out.begin(), out.end());
-    else std::copy(first_out.begin(), first_out.end(), out.begin());
+    if (launches == 0)
+      first_out.assign(out.begin(), out.end());
+    else
+      std::copy(first_out.begin(), first_out.end(), out.begin());
   }
 }
 
@@ -132,7 +162,8 @@ attest_result Kernel::Plan::result() {
   return result;
 }
 
-int64_t cache_index(void*, const attest_problem* problem, int32_t cache, int64_t page, int64_t slot, int64_t head, int64_t dim) {
+int64_t cache_index(void*, const attest_problem* problem, int32_t cache, int64_t page, int64_t slot, int64_t head,
+                    int64_t dim) {
   return rotated_index(*problem, cache == ATTEST_K_CACHE ? problem->dim : problem->dim_v, page, slot, head, dim);
 }
 

@@ -13,9 +13,9 @@ namespace attest::native {
 struct Call {
   attest_problem problem;
   attest_slots slots;
-  bool cast = true;         // the rule K, V -> q's dtype
-  std::string ran;          // "flash" or "math", of the last launch
-  at::Tensor out;           // what SDPA returned last, for its dtype
+  bool cast = true;  // the rule K, V -> q's dtype
+  std::string ran;   // "flash" or "math", of the last launch
+  at::Tensor out;    // what SDPA returned last, for its dtype
   attest_tensor produced{};
 
   const attest_tensor& at(attest_slot slot) const { return *slots.at[slot]; }
@@ -25,7 +25,7 @@ struct Call {
 at::Tensor view_of(const attest_tensor& tensor);  // no copy
 at::ScalarType scalar_type(std::int32_t dtype);
 
-void attend(Call& call);   // throws c10::Error, as SDPA does
+void attend(Call& call);  // throws c10::Error, as SDPA does
 void rotate(Call& call);
 
 }  // namespace attest::native

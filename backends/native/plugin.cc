@@ -3,8 +3,8 @@
 #include "backends/native/native.h"
 #include "backends/plugin_table.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <torch/headeronly/version.h>
 
@@ -52,7 +52,8 @@ struct Kernel {
 
   attest_status supports(const attest_problem&, attest_message*) const { return ATTEST_OK; }
 
-  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made, attest_message*) {
+  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made,
+                     attest_message*) {
     made = std::make_unique<Plan>();
     made->problem = problem;
     made->slots = slots;

@@ -8,10 +8,13 @@ namespace attest::native {
 namespace {
 
 // x [T, heads, dim] in its own dtype -> the same; computed in f32. q and k may differ: each keeps its own.
-at::Tensor rotate_one(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, std::int64_t rotary_dim, bool interleaved) {
-  const auto turning = x.narrow(-1, 0, rotary_dim).to(at::kFloat), rest = x.narrow(-1, rotary_dim, x.size(-1) - rotary_dim);
+at::Tensor rotate_one(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, std::int64_t rotary_dim,
+                      bool interleaved) {
+  const auto turning = x.narrow(-1, 0, rotary_dim).to(at::kFloat),
+             rest = x.narrow(-1, rotary_dim, x.size(-1) - rotary_dim);
   const std::int64_t half = rotary_dim / 2;
-  const auto pairs = interleaved ? turning.unflatten(-1, {half, 2}) : turning.unflatten(-1, {2, half}).transpose(-1, -2);
+  const auto pairs =
+      interleaved ? turning.unflatten(-1, {half, 2}) : turning.unflatten(-1, {2, half}).transpose(-1, -2);
   const auto x1 = pairs.select(-1, 0), x2 = pairs.select(-1, 1);
   const auto turned = at::stack({x1.mul(cos).sub(x2.mul(sin)), x2.mul(cos).add(x1.mul(sin))}, -1);
   const auto flat = interleaved ? turned.flatten(-2) : turned.transpose(-1, -2).flatten(-2);

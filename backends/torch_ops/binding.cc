@@ -2,8 +2,8 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string_view>
 
@@ -11,9 +11,9 @@ namespace attest::torch_ops {
 namespace {
 
 constexpr std::array<std::string_view, ATTEST_NUM_SLOTS> kSlotNames{
-    "q", "q_rope", "k_new", "k_rope", "v_new", "positions", "offsets", "cos_sin", "k_cache", "v_cache", "out", "lse",
-    "page_table", "slot_mapping", "len_kv", "cu_len_q", "q_scale", "k_scale", "v_scale", "sinks", "alibi", "workspace",
-    "q_out", "k_out"};
+    "q",       "q_rope",  "k_new",   "k_rope", "v_new",      "positions",    "offsets", "cos_sin",
+    "k_cache", "v_cache", "out",     "lse",    "page_table", "slot_mapping", "len_kv",  "cu_len_q",
+    "q_scale", "k_scale", "v_scale", "sinks",  "alibi",      "workspace",    "q_out",   "k_out"};
 
 class Reader {
  public:
@@ -29,14 +29,22 @@ class Reader {
     Binding binding;
     for (const auto& entry : mapping(root)) {
       const auto key = entry.first.Scalar();
-      if (key == "library") binding.library = text(entry.second);
-      else if (key == "version") binding.version = text(entry.second);
-      else if (key == "about") binding.about = text(entry.second);
-      else if (key == "ran") binding.ran = text(entry.second);
-      else if (key == "cpu") binding.cpu = words(text(entry.second));
-      else if (key == "available") binding.available = calls(entry.second);
-      else if (key == "operations") read_operations(entry.second, binding);
-      else fail(entry.first, "key '" + key + "' is unknown (library, version, about, ran, cpu, available, operations)");
+      if (key == "library")
+        binding.library = text(entry.second);
+      else if (key == "version")
+        binding.version = text(entry.second);
+      else if (key == "about")
+        binding.about = text(entry.second);
+      else if (key == "ran")
+        binding.ran = text(entry.second);
+      else if (key == "cpu")
+        binding.cpu = words(text(entry.second));
+      else if (key == "available")
+        binding.available = calls(entry.second);
+      else if (key == "operations")
+        read_operations(entry.second, binding);
+      else
+        fail(entry.first, "key '" + key + "' is unknown (library, version, about, ran, cpu, available, operations)");
     }
     if (binding.library.empty()) fail(root, "a binding needs 'library'");
     return binding;
@@ -79,12 +87,16 @@ class Reader {
     constexpr std::array<std::string_view, 4> names{"write", "attend", "write_attend", "rope"};
     for (const auto& entry : mapping(node)) {
       const auto found = std::find(names.begin(), names.end(), entry.first.Scalar());
-      if (found == names.end()) fail(entry.first, "'" + entry.first.Scalar() + "' is no operation (write, attend, write_attend, rope)");
+      if (found == names.end())
+        fail(entry.first, "'" + entry.first.Scalar() + "' is no operation (write, attend, write_attend, rope)");
       Operation& operation = binding.operations[static_cast<attest_op>(found - names.begin())];
       for (const auto& stage : mapping(entry.second)) {
-        if (stage.first.Scalar() == "plan") operation.plan = calls(stage.second);
-        else if (stage.first.Scalar() == "launch") operation.launch = calls(stage.second);
-        else fail(stage.first, "'" + stage.first.Scalar() + "' is no stage (plan, launch)");
+        if (stage.first.Scalar() == "plan")
+          operation.plan = calls(stage.second);
+        else if (stage.first.Scalar() == "launch")
+          operation.launch = calls(stage.second);
+        else
+          fail(stage.first, "'" + stage.first.Scalar() + "' is no stage (plan, launch)");
       }
     }
   }
@@ -96,13 +108,17 @@ class Reader {
       OperatorCall call;
       for (const auto& entry : mapping(item)) {
         const auto key = entry.first.Scalar();
-        if (key == "call") call.op = text(entry.second);
-        else if (key == "as") call.as = text(entry.second);
+        if (key == "call")
+          call.op = text(entry.second);
+        else if (key == "as")
+          call.as = text(entry.second);
         else if (key == "returns")
           for (const auto& name : entry.second) call.returns.push_back(slot(name, text(name)));
         else if (key == "with")
-          for (const auto& argument : mapping(entry.second)) call.arguments.emplace_back(argument.first.Scalar(), read_argument(argument.second));
-        else fail(entry.first, "key '" + key + "' is unknown (call, with, as, returns)");
+          for (const auto& argument : mapping(entry.second))
+            call.arguments.emplace_back(argument.first.Scalar(), read_argument(argument.second));
+        else
+          fail(entry.first, "key '" + key + "' is unknown (call, with, as, returns)");
       }
       if (call.op.empty()) fail(item, "a call needs 'call'");
       all.push_back(std::move(call));
@@ -122,19 +138,27 @@ class Reader {
     std::string kind;
     for (const auto& entry : mapping(node)) {
       const auto key = entry.first.Scalar();
-      if (key == "else") argument.otherwise = entry.second.as<double>();
-      else kind = key;
+      if (key == "else")
+        argument.otherwise = entry.second.as<double>();
+      else
+        kind = key;
     }
     const auto value = kind.empty() ? node : node[kind];
-    if (kind == "problem") argument.kind = Argument::Kind::Problem, argument.text = text(value);
-    else if (kind == "value") argument.kind = Argument::Kind::Value, argument.text = text(value);
-    else if (kind == "result") argument.kind = Argument::Kind::Result, argument.text = text(value);
+    if (kind == "problem")
+      argument.kind = Argument::Kind::Problem, argument.text = text(value);
+    else if (kind == "value")
+      argument.kind = Argument::Kind::Value, argument.text = text(value);
+    else if (kind == "result")
+      argument.kind = Argument::Kind::Result, argument.text = text(value);
     else if (kind == "bytes" || kind == "dtype" || kind == "number") {
       const double otherwise = argument.otherwise;
-      argument = read_slot(value, kind == "bytes" ? Argument::Kind::Bytes : kind == "dtype" ? Argument::Kind::Dtype : Argument::Kind::Number);
+      argument = read_slot(value, kind == "bytes"   ? Argument::Kind::Bytes
+                                  : kind == "dtype" ? Argument::Kind::Dtype
+                                                    : Argument::Kind::Number);
       argument.otherwise = otherwise;
     } else {
-      fail(node, "an argument is a slot, or one of {problem:}, {value:}, {result:}, {bytes:}, {dtype:}, {number:, else:}");
+      fail(node,
+           "an argument is a slot, or one of {problem:}, {value:}, {result:}, {bytes:}, {dtype:}, {number:, else:}");
     }
     return argument;
   }

@@ -24,16 +24,16 @@ namespace attest::torch_ops {
 
 struct Argument {
   enum class Kind { Slot, Bytes, Dtype, Number, Problem, Value, Result } kind;
-  std::string text;                  // field, literal, or name
+  std::string text;  // field, literal, or name
   attest_slot slot = ATTEST_NUM_SLOTS;
-  bool optional = false;             // an absent slot is None
-  double otherwise = 0;              // Number: the value of an absent slot
+  bool optional = false;  // an absent slot is None
+  double otherwise = 0;   // Number: the value of an absent slot
 };
 
 struct OperatorCall {
-  std::string op;                                          // "namespace::name" or with ".overload"
-  std::string as;                                          // keeps the result under this name
-  std::vector<attest_slot> returns;                        // slots that the results are copied to
+  std::string op;                                           // "namespace::name" or with ".overload"
+  std::string as;                                           // keeps the result under this name
+  std::vector<attest_slot> returns;                         // slots that the results are copied to
   std::vector<std::pair<std::string, Argument>> arguments;  // by the schema's names
 };
 
@@ -43,8 +43,8 @@ struct Operation {
 
 struct Binding {
   std::string library, version, about, ran;
-  std::vector<std::string> cpu;            // features that the library's code needs
-  std::vector<OperatorCall> available;     // must all return true
+  std::vector<std::string> cpu;         // features that the library's code needs
+  std::vector<OperatorCall> available;  // must all return true
   std::map<attest_op, Operation> operations;
 };
 

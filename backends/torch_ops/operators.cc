@@ -3,8 +3,8 @@
 
 #include "backends/plugin.h"
 
-#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
 
 #include <array>
@@ -15,9 +15,17 @@ namespace attest::torch_ops {
 namespace {
 
 constexpr std::array<std::pair<std::int32_t, at::ScalarType>, 11> kDtypes{{
-    {ATTEST_F64, at::kDouble}, {ATTEST_F32, at::kFloat}, {ATTEST_F16, at::kHalf}, {ATTEST_BF16, at::kBFloat16},
-    {ATTEST_FP8_E4M3FN, at::kFloat8_e4m3fn}, {ATTEST_FP8_E5M2, at::kFloat8_e5m2}, {ATTEST_FP8_E4M3FNUZ, at::kFloat8_e4m3fnuz},
-    {ATTEST_FP8_E5M2FNUZ, at::kFloat8_e5m2fnuz}, {ATTEST_I32, at::kInt}, {ATTEST_I64, at::kLong}, {ATTEST_U8, at::kByte},
+    {ATTEST_F64, at::kDouble},
+    {ATTEST_F32, at::kFloat},
+    {ATTEST_F16, at::kHalf},
+    {ATTEST_BF16, at::kBFloat16},
+    {ATTEST_FP8_E4M3FN, at::kFloat8_e4m3fn},
+    {ATTEST_FP8_E5M2, at::kFloat8_e5m2},
+    {ATTEST_FP8_E4M3FNUZ, at::kFloat8_e4m3fnuz},
+    {ATTEST_FP8_E5M2FNUZ, at::kFloat8_e5m2fnuz},
+    {ATTEST_I32, at::kInt},
+    {ATTEST_I64, at::kLong},
+    {ATTEST_U8, at::kByte},
 }};
 
 c10::IValue problem_value(const attest_problem& p, const std::string& field) {
@@ -54,7 +62,8 @@ c10::IValue literal(const std::string& text, const c10::TypePtr& type) {
     case c10::TypeKind::FloatType: return std::stod(text);
     case c10::TypeKind::IntType:
     case c10::TypeKind::SymIntType: return static_cast<std::int64_t>(std::stoll(text));
-    case c10::TypeKind::OptionalType: return text == "none" ? c10::IValue() : literal(text, type->castRaw<c10::OptionalType>()->getElementType());
+    case c10::TypeKind::OptionalType:
+      return text == "none" ? c10::IValue() : literal(text, type->castRaw<c10::OptionalType>()->getElementType());
     default: throw std::runtime_error("the binding gives '" + text + "' for an argument of type " + type->str());
   }
 }
@@ -70,7 +79,8 @@ c10::IValue evaluate(const Argument& argument, const c10::Argument& wanted, cons
   }
   if (!tensor) {
     if (argument.optional) return c10::IValue();
-    throw std::runtime_error("argument '" + wanted.name() + "' needs slot '" + argument.text + "', which this call lacks");
+    throw std::runtime_error("argument '" + wanted.name() + "' needs slot '" + argument.text +
+                             "', which this call lacks");
   }
   const at::Tensor view = view_of(*tensor);
   if (argument.kind == Argument::Kind::Dtype) return static_cast<std::int64_t>(view.scalar_type());
@@ -94,18 +104,25 @@ std::int32_t abi_dtype(at::ScalarType wanted) {
 
 std::vector<c10::IValue> call(const OperatorCall& call, Scope& scope) {
   const auto dot = call.op.find('.');
-  const auto op = c10::Dispatcher::singleton().findSchema({call.op.substr(0, dot), dot == std::string::npos ? "" : call.op.substr(dot + 1)});
+  const auto op = c10::Dispatcher::singleton().findSchema(
+      {call.op.substr(0, dot), dot == std::string::npos ? "" : call.op.substr(dot + 1)});
   if (!op) throw std::runtime_error("no operator " + call.op + " in this library");
   const auto& wanted = op->schema().arguments();
   for (const auto& [name, argument] : call.arguments)
-    if (std::none_of(wanted.begin(), wanted.end(), [&, given = name](const c10::Argument& a) { return a.name() == given; }))
+    if (std::none_of(wanted.begin(), wanted.end(),
+                     [&, given = name](const c10::Argument& a) { return a.name() == given; }))
       throw std::runtime_error("operator " + call.op + " has no argument '" + name + "': " + c10::str(op->schema()));
   std::vector<c10::IValue> stack;
   for (const c10::Argument& argument : wanted) {
-    const auto given = std::find_if(call.arguments.begin(), call.arguments.end(), [&](const auto& pair) { return pair.first == argument.name(); });
-    if (given != call.arguments.end()) stack.push_back(evaluate(given->second, argument, scope));
-    else if (argument.default_value()) stack.push_back(*argument.default_value());
-    else throw std::runtime_error("operator " + call.op + " needs the argument '" + argument.name() + "', which the binding does not give: " + c10::str(op->schema()));
+    const auto given = std::find_if(call.arguments.begin(), call.arguments.end(),
+                                    [&](const auto& pair) { return pair.first == argument.name(); });
+    if (given != call.arguments.end())
+      stack.push_back(evaluate(given->second, argument, scope));
+    else if (argument.default_value())
+      stack.push_back(*argument.default_value());
+    else
+      throw std::runtime_error("operator " + call.op + " needs the argument '" + argument.name() +
+                               "', which the binding does not give: " + c10::str(op->schema()));
   }
   op->callBoxed(&stack);
   if (!call.as.empty()) scope.results[call.as] = stack.at(0);

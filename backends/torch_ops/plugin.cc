@@ -3,15 +3,15 @@
 #include "backends/plugin_table.h"
 #include "backends/torch_ops/operators.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 
@@ -44,13 +44,17 @@ attest_status load(const Binding& binding, attest_message* message) {
   if (access(binding.library.c_str(), R_OK) != 0)
     return plugin::fail(ATTEST_MISSING, message, "no file " + binding.library + "; ci/setup fetches it");
   for (const auto& feature : binding.cpu)
-    if (!cpu_has(feature)) return plugin::fail(ATTEST_MISSING, message, "this processor lacks " + feature + ", which " + binding.library + " is built for");
+    if (!cpu_has(feature))
+      return plugin::fail(ATTEST_MISSING, message,
+                          "this processor lacks " + feature + ", which " + binding.library + " is built for");
   load_torch_stub();
   // Lazily: these libraries are Python modules too, and name functions of an interpreter that is not here.
-  if (!dlopen(binding.library.c_str(), RTLD_LAZY | RTLD_LOCAL)) return plugin::fail(ATTEST_ERROR, message, dlerror(), "dlopen");
+  if (!dlopen(binding.library.c_str(), RTLD_LAZY | RTLD_LOCAL))
+    return plugin::fail(ATTEST_ERROR, message, dlerror(), "dlopen");
   Scope scope{};
   for (const auto& question : binding.available)
-    if (!call(question, scope).at(0).toBool()) return plugin::fail(ATTEST_MISSING, message, question.op + " says that this machine can't run it");
+    if (!call(question, scope).at(0).toBool())
+      return plugin::fail(ATTEST_MISSING, message, question.op + " says that this machine can't run it");
   return ATTEST_OK;
 }
 
@@ -83,7 +87,8 @@ struct Kernel {
 
   static attest_status open(const Options& options, std::unique_ptr<Kernel>& made, attest_message* message) {
     at::set_num_threads(1);
-    if (!options.contains("binding")) return plugin::fail(ATTEST_ERROR, message, "the contract needs the option 'binding'");
+    if (!options.contains("binding"))
+      return plugin::fail(ATTEST_ERROR, message, "the contract needs the option 'binding'");
     made = std::make_unique<Kernel>(Kernel{read_binding(options.at("binding"), options)});
     return load(made->binding, message);
   }
@@ -95,9 +100,11 @@ struct Kernel {
     return plugin::fail(ATTEST_UNSUPPORTED, message, "the binding has no such operation");
   }
 
-  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made, attest_message* message) {
+  attest_status plan(const attest_problem& problem, const attest_slots& slots, std::unique_ptr<Plan>& made,
+                     attest_message* message) {
     return operator_guarded(message, [&] {
-      made = std::make_unique<Plan>(Plan{&binding, &binding.operations.at(static_cast<attest_op>(problem.op)), {&problem, &slots, {}}});
+      made = std::make_unique<Plan>(
+          Plan{&binding, &binding.operations.at(static_cast<attest_op>(problem.op)), {&problem, &slots, {}}});
       for (const auto& step : made->operation->plan) call(step, made->scope);
       return ATTEST_OK;
     });
@@ -138,4 +145,6 @@ attest_result Kernel::Plan::result() {
 }  // namespace
 }  // namespace attest::torch_ops
 
-extern "C" const attest_backend* attest_backend_entry(void) { return &attest::plugin::kTable<attest::torch_ops::Kernel>; }
+extern "C" const attest_backend* attest_backend_entry(void) {
+  return &attest::plugin::kTable<attest::torch_ops::Kernel>;
+}

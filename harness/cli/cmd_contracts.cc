@@ -19,7 +19,9 @@ std::string text(const When& when) {
 void print_rules(std::string_view title, const std::vector<Rule>& rules) {
   if (rules.empty()) return;
   fmt::print("\n{}\n", title);
-  for (const Rule& rule : rules) fmt::print("  when {}\n    {}\n{}", text(rule.when), rule.text, rule.source.empty() ? "" : fmt::format("    source: {}\n", rule.source));
+  for (const Rule& rule : rules)
+    fmt::print("  when {}\n    {}\n{}", text(rule.when), rule.text,
+               rule.source.empty() ? "" : fmt::format("    source: {}\n", rule.source));
 }
 
 void print_claims(std::string_view title, const std::vector<ClaimRule>& rules) {
@@ -27,7 +29,9 @@ void print_claims(std::string_view title, const std::vector<ClaimRule>& rules) {
   fmt::print("\n{}\n", title);
   for (const ClaimRule& rule : rules) {
     if (!rule.when.empty()) fmt::print("  when {}\n", text(rule.when));
-    for (const Claim& claim : rule.claims) fmt::print("  {}{:16} {:14} {}: {}\n", rule.when.empty() ? "" : "  ", claim.field, claim.value, claim.assumed ? "ASSUMED" : "source", claim.source);
+    for (const Claim& claim : rule.claims)
+      fmt::print("  {}{:16} {:14} {}: {}\n", rule.when.empty() ? "" : "  ", claim.field, claim.value,
+                 claim.assumed ? "ASSUMED" : "source", claim.source);
   }
 }
 
@@ -68,7 +72,8 @@ void add_contracts(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ContractsOptions>();
   CLI::App* contracts = app.add_subcommand("contracts", "List the backends, or print what one promises, with sources");
   contracts->add_option("name", options->names, "Backends");
-  contracts->callback([options, &chosen] { chosen = [options](const Paths& paths) { return run_contracts(*options, paths); }; });
+  contracts->callback(
+      [options, &chosen] { chosen = [options](const Paths& paths) { return run_contracts(*options, paths); }; });
 }
 
 }  // namespace attest

@@ -19,7 +19,11 @@ struct ListOptions {
 };
 
 nlohmann::ordered_json to_json(const ListedCase& listed) {
-  nlohmann::ordered_json json{{"token", listed.token}, {"block", listed.block}, {"place", listed.place}, {"phase", name(listed.c.phase)}, {"backend", listed.c.backend}};
+  nlohmann::ordered_json json{{"token", listed.token},
+                              {"block", listed.block},
+                              {"place", listed.place},
+                              {"phase", name(listed.c.phase)},
+                              {"backend", listed.c.backend}};
   for (const CaseKey& key : case_keys()) json[std::string(key.name)] = key.print(listed.c);
   json["seed"] = listed.c.seed;
   return json;
@@ -39,13 +43,19 @@ int run_list(const ListOptions& options, const Paths& paths) {
   }
   std::vector<std::pair<const ListedCase*, std::size_t>> blocks;  // the first case of each block, in order of the files
   for (const auto& listed : selection.all) {
-    const auto block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.first->place == listed.place; });
-    if (block == blocks.end()) blocks.emplace_back(&listed, 1);
-    else ++block->second;
+    const auto block =
+        std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.first->place == listed.place; });
+    if (block == blocks.end())
+      blocks.emplace_back(&listed, 1);
+    else
+      ++block->second;
   }
   for (const auto& [first, count] : blocks) {
-    const auto excluded = std::count_if(selection.unreached.begin(), selection.unreached.end(), [place = first->place](const auto& text) { return text.starts_with(place + ": "); });
-    fmt::print("{:7} {}  {}{}\n", count, first->place, first->block, excluded ? fmt::format(" ({} pairs of values excluded)", excluded) : "");
+    const auto excluded =
+        std::count_if(selection.unreached.begin(), selection.unreached.end(),
+                      [place = first->place](const auto& text) { return text.starts_with(place + ": "); });
+    fmt::print("{:7} {}  {}{}\n", count, first->place, first->block,
+               excluded ? fmt::format(" ({} pairs of values excluded)", excluded) : "");
   }
   for (const auto& text : selection.left_out) fmt::print("      - {}\n", text);
   fmt::print("{:7} cases\n", selection.all.size());

@@ -27,7 +27,9 @@ int run_report(const ReportOptions& options) {
 
 void add_report(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* report = app.add_subcommand("report", "Make reports of finished journals, or of the shards of one run; Markdown to the terminal without an option");
+  CLI::App* report = app.add_subcommand(
+      "report",
+      "Make reports of finished journals, or of the shards of one run; Markdown to the terminal without an option");
   report->add_option("journal", options->journals, "Journal files")->required();
   add_outputs(*report, options->outputs);
   report->callback([options, &chosen] { chosen = [options](const Paths&) { return run_report(*options); }; });

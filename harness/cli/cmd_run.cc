@@ -65,10 +65,16 @@ JournalHeader make_header(const RunOptions& o, const Selection& selection, const
 
 SweepOptions sweep_options(const RunOptions& o, const Paths& paths) {
   SweepOptions options;
-  options.host = {.in_process = o.in_process, .guards = o.guard_pages ? GuardMode::Pages : GuardMode::Bands, .limits = {}, .program = paths.executable, .backends = paths.backends};
+  options.host = {.in_process = o.in_process,
+                  .guards = o.guard_pages ? GuardMode::Pages : GuardMode::Bands,
+                  .limits = {},
+                  .program = paths.executable,
+                  .backends = paths.backends};
   options.host.limits.answer = std::chrono::milliseconds(static_cast<long>(o.timeout_case * 1000));
   options.cases = {.precision = o.reference == "f32" ? Precision::F32 : Precision::F64, .repeat = o.repeat};
-  options.jobs = o.in_process ? 1 : o.jobs > 0 ? o.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options.jobs = o.in_process ? 1
+                 : o.jobs > 0 ? o.jobs
+                              : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.max_failures = o.max_failures;
   options.today = today();
   if (o.save != "never") options.save = o.save_dir;
@@ -80,7 +86,8 @@ Journal open_journal(const RunOptions& o, const JournalHeader& header) {
   const auto folder = std::filesystem::path(o.journal).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  return o.resume && std::filesystem::exists(o.journal) ? Journal::resume(o.journal, header) : Journal(o.journal, header);
+  return o.resume && std::filesystem::exists(o.journal) ? Journal::resume(o.journal, header)
+                                                        : Journal(o.journal, header);
 }
 
 // Every plug-in that a case needs must at least be there before anything runs.
@@ -88,7 +95,9 @@ void check_plugins(const Selection& selection, const Paths& paths) {
   for (const auto& listed : selection.cases) {
     const Contract& contract = selection.contracts.find(listed.c.backend);
     const std::string path = plugin_path(contract, paths.backends);
-    if (!std::filesystem::exists(path)) throw UsageError(fmt::format("{}: plug-in '{}' of backend {}: no such file", contract.file, path, contract.backend));
+    if (!std::filesystem::exists(path))
+      throw UsageError(
+          fmt::format("{}: plug-in '{}' of backend {}: no such file", contract.file, path, contract.backend));
   }
 }
 
@@ -114,7 +123,8 @@ int run_one(const RunOptions& o, const Selection& selection, const Paths& paths,
   CaseTrace trace;
   Verdict verdict = run_case(listed.c, host, options.cases, &trace);
   apply(waivers, {listed.c.backend, host.version(), token_without_seed(listed.c)}, options.today, verdict);
-  if (!options.save.empty() && trace.call && (options.save_all || is_failure(verdict.outcome))) save_tensors(options.save, listed.token, trace);
+  if (!options.save.empty() && trace.call && (options.save_all || is_failure(verdict.outcome)))
+    save_tensors(options.save, listed.token, trace);
   Journal journal = open_journal(o, make_header(o, selection, paths));
   if (!host.version().empty()) journal.append(BackendRecord{contract.backend, host.version(), host.about()});
   journal.append(verdict);
@@ -134,14 +144,18 @@ int run_many(const RunOptions& o, const Selection& selection, const Paths& paths
   SweepInput input{.tasks = {}, .waivers = waivers, .versions = {}};
   for (const auto& backend : before.backends) input.versions[backend.backend] = backend.version;
   for (const auto& listed : selection.cases) {
-    const bool done = std::any_of(before.verdicts.begin(), before.verdicts.end(), [&](const Verdict& v) { return v.token == listed.token; });
+    const bool done = std::any_of(before.verdicts.begin(), before.verdicts.end(),
+                                  [&](const Verdict& v) { return v.token == listed.token; });
     if (!done) input.tasks.push_back({listed.c, &selection.contracts.find(listed.c.backend)});
   }
   Progress progress(input.tasks.size(), o.verbose, header);
-  if (!before.verdicts.empty()) fmt::print("resuming {}: {} cases have a verdict, {} to go\n", o.journal, before.verdicts.size(), input.tasks.size());
+  if (!before.verdicts.empty())
+    fmt::print("resuming {}: {} cases have a verdict, {} to go\n", o.journal, before.verdicts.size(),
+               input.tasks.size());
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  const std::size_t missing = sweep(input, sweep_options(o, paths), journal, [&](const Verdict& v) { progress.show(v); }, interrupted);
+  const std::size_t missing = sweep(
+      input, sweep_options(o, paths), journal, [&](const Verdict& v) { progress.show(v); }, interrupted);
   const JournalContent content = read_journals({o.journal});
   write_outputs(o.outputs, content);
   for (const auto& text : selection.left_out) fmt::print("left out: {} (--tier)\n", text);
@@ -152,12 +166,15 @@ int run_many(const RunOptions& o, const Selection& selection, const Paths& paths
 
 int run(const RunOptions& o, const Paths& paths) {
   if (o.repeat < 1) throw UsageError(fmt::format("--repeat: {} launches are none", o.repeat));
-  if (!(o.timeout_case > 0)) throw UsageError(fmt::format("--timeout-case: {} is no positive number of seconds", o.timeout_case));
+  if (!(o.timeout_case > 0))
+    throw UsageError(fmt::format("--timeout-case: {} is no positive number of seconds", o.timeout_case));
   const Selection selection = select(o.selection, paths);
-  const std::vector<Waiver> waivers = std::filesystem::exists(paths.waivers) ? read_waivers(paths.waivers) : std::vector<Waiver>{};
+  const std::vector<Waiver> waivers =
+      std::filesystem::exists(paths.waivers) ? read_waivers(paths.waivers) : std::vector<Waiver>{};
   check_plugins(selection, paths);
   check_outputs(o.outputs);
-  const bool one_token = o.selection.what.size() == 1 && selection.all.size() == 1 && selection.all.front().block == "command line";
+  const bool one_token =
+      o.selection.what.size() == 1 && selection.all.size() == 1 && selection.all.front().block == "command line";
   return one_token && !o.resume ? run_one(o, selection, paths, waivers) : run_many(o, selection, paths, waivers);
 }
 
@@ -169,15 +186,22 @@ void add_run(CLI::App& app, Action& chosen) {
   add_selection(*run_command, o->selection);
   add_outputs(*run_command, o->outputs);
   run_command->add_option("--jobs,-j", o->jobs, "Kernel processes at once (default: one a core)");
-  run_command->add_option("--repeat", o->repeat, "Launches of each call that must give the same bits")->capture_default_str();
-  run_command->add_option("--timeout-case", o->timeout_case, "Seconds a kernel may take for a case")->capture_default_str();
-  run_command->add_option("--max-failures", o->max_failures, "Stop after so many failures, 0: never")->capture_default_str();
+  run_command->add_option("--repeat", o->repeat, "Launches of each call that must give the same bits")
+      ->capture_default_str();
+  run_command->add_option("--timeout-case", o->timeout_case, "Seconds a kernel may take for a case")
+      ->capture_default_str();
+  run_command->add_option("--max-failures", o->max_failures, "Stop after so many failures, 0: never")
+      ->capture_default_str();
   run_command->add_flag("--require", o->require, "What can't run here fails");
   run_command->add_option("--journal", o->journal, "The record of the run")->capture_default_str();
   run_command->add_flag("--resume", o->resume, "Go on with the journal where it ended");
-  run_command->add_option("--save", o->save, "Save tensors as .npy: never, fail, always")->check(CLI::IsMember({"never", "fail", "always"}))->capture_default_str();
+  run_command->add_option("--save", o->save, "Save tensors as .npy: never, fail, always")
+      ->check(CLI::IsMember({"never", "fail", "always"}))
+      ->capture_default_str();
   run_command->add_option("--save-dir", o->save_dir, "Folder for saved tensors")->capture_default_str();
-  run_command->add_option("--reference", o->reference, "Precision inside the reference: f64, f32")->check(CLI::IsMember({"f64", "f32"}))->capture_default_str();
+  run_command->add_option("--reference", o->reference, "Precision inside the reference: f64, f32")
+      ->check(CLI::IsMember({"f64", "f32"}))
+      ->capture_default_str();
   run_command->add_flag("--in-process", o->in_process, "Kernels run in this process, for debuggers");
   run_command->add_flag("--guard-pages", o->guard_pages, "Tensors end at pages that may not be touched");
   run_command->add_flag("--verbose,-v", o->verbose, "A line for every case");

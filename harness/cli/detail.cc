@@ -10,7 +10,8 @@ namespace attest {
 namespace {
 
 void print_claims(const std::vector<ClaimRule>& rules, const Case& c) {
-  for (const Claim& claim : claims_in_force(rules, c)) fmt::print("  {:16} {:14} {}{}\n", claim.field, claim.value, claim.assumed ? "ASSUMED: " : "", claim.source);
+  for (const Claim& claim : claims_in_force(rules, c))
+    fmt::print("  {:16} {:14} {}{}\n", claim.field, claim.value, claim.assumed ? "ASSUMED: " : "", claim.source);
 }
 
 // The largest ratio of each (sequence, head), for outputs of at most this many.
@@ -49,10 +50,16 @@ void print_detail(const Case& c, const Contract& contract, const Verdict& v, con
   if (!trace.call) return;
   fmt::print("\ntensors\n");
   for (std::size_t i = 0; i < kSlots; ++i)
-    if (const auto& ref = trace.call->slots[i]) fmt::print("  {:12} {:12} [{}] strides [{}]\n", kSlotNames[i], name(ref->dtype), fmt::join(ref->shape, ", "), fmt::join(ref->strides, ", "));
-  fmt::print("\nkernel {}, {:.3g} ms; {} elements compared, {} outside; largest ratio {:.3g}{}\n", v.ran.empty() ? "(none)" : v.ran, v.ms.kernel, v.elements, v.failing, v.ratio,
+    if (const auto& ref = trace.call->slots[i])
+      fmt::print("  {:12} {:12} [{}] strides [{}]\n", kSlotNames[i], name(ref->dtype), fmt::join(ref->shape, ", "),
+                 fmt::join(ref->strides, ", "));
+  fmt::print("\nkernel {}, {:.3g} ms; {} elements compared, {} outside; largest ratio {:.3g}{}\n",
+             v.ran.empty() ? "(none)" : v.ran, v.ms.kernel, v.elements, v.failing, v.ratio,
              v.lse_ratio > 0 ? fmt::format(", of the LSE {:.3g}", v.lse_ratio) : "");
-  if (v.worst) fmt::print("worst: sequence {}, head {}, row {}, dim {}: got {:.9g}, expected {:.9g} within {:.3g}\n", v.worst->place.seq, v.worst->place.head, v.worst->place.row, v.worst->place.dim, v.worst->actual, v.worst->expected, v.worst->bound);
+  if (v.worst)
+    fmt::print("worst: sequence {}, head {}, row {}, dim {}: got {:.9g}, expected {:.9g} within {:.3g}\n",
+               v.worst->place.seq, v.worst->place.head, v.worst->place.row, v.worst->place.dim, v.worst->actual,
+               v.worst->expected, v.worst->bound);
   const Slot slot = trace.problem->op == Op::Rope ? Slot::QOut : Slot::Out;
   if (trace.right.values.out.value.empty() || trace.left.empty()) return;
   TensorView actual = trace.call->view(slot);

@@ -31,17 +31,18 @@ std::string value_of(const std::string& path, std::string_view key, char separat
 std::map<std::string, std::string> environment() {
   utsname kernel{};
   uname(&kernel);
-  return {{"cpu", value_of("/proc/cpuinfo", "model name", ':')},
-          {"cores", std::to_string(std::thread::hardware_concurrency())},
-          {"os", fmt::format("{}, {} {}", value_of("/etc/os-release", "PRETTY_NAME", '='), kernel.sysname, kernel.machine)},
-          {"compiler", fmt::format("{} {}",
+  return {
+      {"cpu", value_of("/proc/cpuinfo", "model name", ':')},
+      {"cores", std::to_string(std::thread::hardware_concurrency())},
+      {"os", fmt::format("{}, {} {}", value_of("/etc/os-release", "PRETTY_NAME", '='), kernel.sysname, kernel.machine)},
+      {"compiler", fmt::format("{} {}",
 #ifdef __clang__
-                                   "clang",
+                               "clang",
 #else
-                                   "g++",
+                               "g++",
 #endif
-                                   __VERSION__)},
-          {"libtorch", TORCH_VERSION}};
+                               __VERSION__)},
+      {"libtorch", TORCH_VERSION}};
 }
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }

@@ -7,6 +7,6 @@
 namespace attest {
 
 std::map<std::string, std::string> environment();  // cpu, cores, os, compiler, libtorch
-std::string today();                                // YYYY-MM-DD, local time
+std::string today();                               // YYYY-MM-DD, local time
 
 }  // namespace attest

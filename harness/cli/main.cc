@@ -14,7 +14,8 @@
 int main(int argc, char** argv) {
   using namespace attest;
   if (argc == 2 && std::string_view(argv[1]) == "--worker") return worker_main();
-  personality(ADDR_NO_RANDOMIZE);  // of the workers: what a kernel reads where nothing was written is the same every time
+  personality(
+      ADDR_NO_RANDOMIZE);  // of the workers: what a kernel reads where nothing was written is the same every time
 
   CLI::App app("Conformance of attention kernels that read a quantised KV cache", "attest");
   app.require_subcommand(1);
@@ -28,7 +29,8 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "attest: {} (see attest {}--help)\n", error.what(), argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "");
+    fmt::print(stderr, "attest: {} (see attest {}--help)\n", error.what(),
+               argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "");
     return kUsage;
   }
   try {

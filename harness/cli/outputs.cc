@@ -29,7 +29,8 @@ constexpr std::array<Format, 4> kFormats{{
 }  // namespace
 
 void add_outputs(CLI::App& app, OutputOptions& options) {
-  for (const Format& format : kFormats) app.add_option(format.option, options.*format.path, format.help)->type_name("FILE");
+  for (const Format& format : kFormats)
+    app.add_option(format.option, options.*format.path, format.help)->type_name("FILE");
 }
 
 void check_outputs(const OutputOptions& options) {
@@ -47,7 +48,8 @@ void write_outputs(const OutputOptions& options, const JournalContent& journal) 
     const std::string& path = options.*format.path;
     if (path.empty()) continue;
     std::ofstream file(path, std::ios::binary);
-    if (!(file << format.render(journal)).flush()) throw UsageError(fmt::format("{}: can't write {}: {}", format.option, path, std::strerror(errno)));
+    if (!(file << format.render(journal)).flush())
+      throw UsageError(fmt::format("{}: can't write {}: {}", format.option, path, std::strerror(errno)));
   }
 }
 

@@ -1,7 +1,7 @@
 // Report files: checked before anything runs, written after.
 #pragma once
 
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 
 #include <CLI/CLI.hpp>
 

@@ -17,7 +17,8 @@ fs::path find_home(const fs::path& executable) {
   for (fs::path folder = executable.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
     for (const fs::path& candidate : {folder, folder / "share" / "attest"})
       if (fs::is_directory(candidate / "cases" / "contracts")) return candidate;
-  throw UsageError(fmt::format("no folder above {} holds cases/contracts; set ATTEST_HOME to the one that does", executable.string()));
+  throw UsageError(fmt::format("no folder above {} holds cases/contracts; set ATTEST_HOME to the one that does",
+                               executable.string()));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ struct Call {
   const SlotRef& ref(Slot slot) const { return *slots[static_cast<std::size_t>(slot)]; }
   TensorView view(Slot slot) const {
     const SlotRef& r = ref(slot);
-    return {storages[r.storage].view().data + static_cast<std::size_t>(r.offset) * byte_size(r.dtype), r.dtype, r.shape, r.strides};
+    return {storages[r.storage].view().data + static_cast<std::size_t>(r.offset) * byte_size(r.dtype), r.dtype, r.shape,
+            r.strides};
   }
 };
 

@@ -15,14 +15,17 @@ namespace {
 
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 28;
 
-// '/' and '#' separate the token's parts, and a shell and a journal must hand it on as it is; a file name may hold anything.
+// '/' and '#' separate the token's parts, and a shell and a journal must hand it on as it is; a file name may hold
+// anything.
 constexpr std::string_view kEscaped = "%/#'";
 
 std::string escape(std::string_view text) {
   std::string out;
   for (const char c : text)
-    if (c <= ' ' || c > '~' || kEscaped.find(c) != std::string_view::npos) out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else out += c;
+    if (c <= ' ' || c > '~' || kEscaped.find(c) != std::string_view::npos)
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      out += c;
   return out;
 }
 
@@ -31,7 +34,8 @@ std::string unescape(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     unsigned code = 0;
     const auto hex = text.substr(i, 3);
-    if (hex.size() == 3 && hex[0] == '%' && std::from_chars(hex.data() + 1, hex.data() + 3, code, 16).ptr == hex.data() + 3) {
+    if (hex.size() == 3 && hex[0] == '%' &&
+        std::from_chars(hex.data() + 1, hex.data() + 3, code, 16).ptr == hex.data() + 3) {
       out += static_cast<char>(code);
       i += 2;
     } else {
@@ -81,7 +85,9 @@ KeyRange visible_keys(const Mask& mask, const Sequence& sequence, int row) {
       end = position + 1;
       break;
   }
-  const auto inside = [&](std::int64_t at) { return static_cast<int>(std::clamp<std::int64_t>(at, 0, sequence.len_kv)); };
+  const auto inside = [&](std::int64_t at) {
+    return static_cast<int>(std::clamp<std::int64_t>(at, 0, sequence.len_kv));
+  };
   return {inside(begin), inside(end)};
 }
 
@@ -153,13 +159,15 @@ int select_code_bits(const std::vector<Sequence>& seqs) {
 std::optional<std::string> contradiction(const Case& c) {
   if (c.seq.empty()) return "seq: a case needs at least one sequence";
   if (c.heads_q % c.heads_kv != 0)
-    return fmt::format("h={}:{}: {} query heads are no multiple of {} KV heads", c.heads_q, c.heads_kv, c.heads_q, c.heads_kv);
+    return fmt::format("h={}:{}: {} query heads are no multiple of {} KV heads", c.heads_q, c.heads_kv, c.heads_q,
+                       c.heads_kv);
   const int rotary = c.rot ? c.rot : c.dim;
   if (c.phase == Phase::Rope && (rotary > c.dim || rotary % 2 != 0))
     return fmt::format("rot={}: a rotary dim is even and at most d={}", rotary, c.dim);
   for (const auto& s : c.seq)
     if ((c.phase == Phase::Rope || c.phase == Phase::Write) && s.len_kv < s.len_q)
-      return fmt::format("seq={}x{}: new tokens stand at positions from len_kv - len_q on, which is negative", s.len_q, s.len_kv);
+      return fmt::format("seq={}x{}: new tokens stand at positions from len_kv - len_q on, which is negative", s.len_q,
+                         s.len_kv);
   std::int64_t tokens = 0;
   for (const auto& s : c.seq) tokens += std::int64_t{s.len_q} + s.len_kv;
   if (tokens > kMostTokens) return fmt::format("seq: {} tokens in all are more than {}", tokens, kMostTokens);
@@ -169,7 +177,8 @@ std::optional<std::string> contradiction(const Case& c) {
     if (bits > c.dim) return fmt::format("in=select: d={} can't hold the {}-bit codes of the positions", c.dim, bits);
     if (c.cap > 0) return fmt::format("in=select: under cap={} no key can win by 104 nats", c.cap);
   }
-  if (c.probe == Probe::Codes && c.phase != Phase::Write) return "in=codes: every code of the cache, NaN and Inf among them, is for phase write";
+  if (c.probe == Probe::Codes && c.phase != Phase::Write)
+    return "in=codes: every code of the cache, NaN and Inf among them, is for phase write";
   if (c.phase == Phase::Decode && std::any_of(c.seq.begin(), c.seq.end(), [](auto& s) { return s.len_q > 8; }))
     return "seq: a decode step has at most 8 query rows a sequence; longer ones are phase prefill or mixed";
   return std::nullopt;

@@ -36,9 +36,9 @@ struct Sequence {
 // Which keys a query row sees. Row r of a sequence stands at position i = len_kv - len_q + r (bottom-right).
 struct Mask {
   enum class Kind { Causal, Full, Window, Chunk } kind = Kind::Causal;
-  int left = -1;   // Window: keys i - left .. i + right; -1 is unbounded
+  int left = -1;  // Window: keys i - left .. i + right; -1 is unbounded
   int right = -1;
-  int chunk = 0;   // Chunk: keys of i's own block of this many positions, up to i
+  int chunk = 0;  // Chunk: keys of i's own block of this many positions, up to i
   bool operator==(const Mask&) const = default;
 };
 
@@ -55,30 +55,30 @@ struct Case {
   DType q = DType::BF16;
   std::optional<DType> k;  // dtype of new K and V as they reach the kernel; q's unless set
   std::optional<DType> v;
-  std::string kv = "auto";      // the cache's name as a server spells it: "auto" is not the same as "bf16"
-  std::optional<DType> out;     // the contract's choice unless set
+  std::string kv = "auto";   // the cache's name as a server spells it: "auto" is not the same as "bf16"
+  std::optional<DType> out;  // the contract's choice unless set
   int heads_q = 8;
   int heads_kv = 2;
-  int dim = 128;                // of q and k
-  std::optional<int> dim_v;     // dim unless set
-  int page = 16;                // slots a page
+  int dim = 128;             // of q and k
+  std::optional<int> dim_v;  // dim unless set
+  int page = 16;             // slots a page
   std::vector<Sequence> seq;
   Table table = Table::Shuffled;
   Mask mask;
-  double cap = 0;               // soft cap, 0: none
-  std::optional<DType> sink;    // one sink logit a query head, in this dtype
+  double cap = 0;             // soft cap, 0: none
+  std::optional<DType> sink;  // one sink logit a query head, in this dtype
   Scales scales = Scales::None;
   Strides strides = Strides::Dense;
-  int splits = 0;               // 0: the kernel's own choice
+  int splits = 0;  // 0: the kernel's own choice
   PlanUse plan = PlanUse::Fresh;
-  int rot = 0;                  // rope: rotary dim, 0: dim
+  int rot = 0;  // rope: rotary dim, 0: dim
   RopeStyle style = RopeStyle::Neox;
-  bool offsets = false;         // rope: an offset added to each position
+  bool offsets = false;  // rope: an offset added to each position
   Graph graph = Graph::Eager;
   Probe probe = Probe::Gauss;
-  std::string directory;        // Probe::File reads its tensors here
+  std::string directory;  // Probe::File reads its tensors here
   Poison poison = Poison::Nan;
-  std::string fault;            // a fault that the backend is asked to commit
+  std::string fault;  // a fault that the backend is asked to commit
   std::uint64_t seed = 0;
 
   DType k_dtype() const { return k.value_or(q); }

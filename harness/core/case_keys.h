@@ -11,7 +11,7 @@ namespace attest {
 struct CaseKey {
   std::string_view name;
   std::string_view help;
-  bool (*shown)(const Case&);                                          // always in the token, also at its default
+  bool (*shown)(const Case&);  // always in the token, also at its default
   std::string (*print)(const Case&);
   std::optional<std::string> (*parse)(Case&, std::string_view value);  // nullopt, or what is wrong with the value
 };
@@ -23,9 +23,9 @@ std::vector<std::string> case_key_names();
 std::optional<Phase> parse_phase(std::string_view name);
 std::vector<std::string> phase_names();
 
-// A key's value as text, or one of the values derived from several keys: phase, backend, group, heads_q, heads_kv, dim_v,
-// k_dtype, v_dtype, cache, num_seqs, min_len_q, max_len_q, min_len_kv, max_len_kv, rotary_dim. nullopt: no
-// such key.
+// A key's value as text, or one of the values derived from several keys: phase, backend, group, heads_q, heads_kv,
+// dim_v, k_dtype, v_dtype, cache, num_seqs, min_len_q, max_len_q, min_len_kv, max_len_kv, rotary_dim. nullopt: no such
+// key.
 std::optional<std::string> case_value(const Case& c, std::string_view key);
 std::vector<std::string> case_value_names();
 

@@ -15,20 +15,27 @@ std::vector<std::string> float_names() {
 
 }  // namespace
 
-const Names<Phase> kPhases{{Phase::Decode, "decode"}, {Phase::Prefill, "prefill"}, {Phase::Mixed, "mixed"},
-                           {Phase::Write, "write"},   {Phase::Rope, "rope"}};
-const Names<Table> kTables{{Table::Shuffled, "shuffled"}, {Table::Ordered, "ordered"}, {Table::Aliased, "aliased"},
+const Names<Phase> kPhases{{Phase::Decode, "decode"},
+                           {Phase::Prefill, "prefill"},
+                           {Phase::Mixed, "mixed"},
+                           {Phase::Write, "write"},
+                           {Phase::Rope, "rope"}};
+const Names<Table> kTables{{Table::Shuffled, "shuffled"},
+                           {Table::Ordered, "ordered"},
+                           {Table::Aliased, "aliased"},
                            {Table::Interleaved, "interleaved"}};
-const Names<Scales> kScales{{Scales::None, "none"}, {Scales::KOnly, "k_only"}, {Scales::VOnly, "v_only"},
-                            {Scales::Unit, "unit"}, {Scales::Odd, "odd"},      {Scales::Head, "head"},
+const Names<Scales> kScales{{Scales::None, "none"},       {Scales::KOnly, "k_only"}, {Scales::VOnly, "v_only"},
+                            {Scales::Unit, "unit"},       {Scales::Odd, "odd"},      {Scales::Head, "head"},
                             {Scales::SeqHead, "seq_head"}};
-const Names<Strides> kStrides{{Strides::Dense, "dense"}, {Strides::Padded, "padded"}, {Strides::PaddedOut, "padded_out"}, {Strides::Fused, "fused"}};
+const Names<Strides> kStrides{{Strides::Dense, "dense"},
+                              {Strides::Padded, "padded"},
+                              {Strides::PaddedOut, "padded_out"},
+                              {Strides::Fused, "fused"}};
 const Names<Graph> kGraphs{{Graph::Eager, "eager"},   {Graph::Full, "full"},   {Graph::Piecewise, "piecewise"},
                            {Graph::Padded, "padded"}, {Graph::Mixed, "mixed"}, {Graph::Compile, "compile"}};
-const Names<Probe> kProbes{{Probe::Gauss, "gauss"},       {Probe::Peaky, "peaky"}, {Probe::Outlier, "outlier"},       {Probe::Select, "select"},
-                           {Probe::Sentinel, "sentinel"}, {Probe::Identity, "identity"}, {Probe::Mass, "mass"},
-                           {Probe::Special, "special"},
-                           {Probe::Codes, "codes"}};
+const Names<Probe> kProbes{{Probe::Gauss, "gauss"},   {Probe::Peaky, "peaky"},       {Probe::Outlier, "outlier"},
+                           {Probe::Select, "select"}, {Probe::Sentinel, "sentinel"}, {Probe::Identity, "identity"},
+                           {Probe::Mass, "mass"},     {Probe::Special, "special"},   {Probe::Codes, "codes"}};
 const Names<Poison> kPoisons{{Poison::Nan, "nan"}, {Poison::Huge, "huge"}, {Poison::Zero, "zero"}};
 const Names<PlanUse> kPlans{{PlanUse::Fresh, "fresh"}, {PlanUse::Reused, "reused"}};
 const Names<RopeStyle> kStyles{{RopeStyle::Neox, "neox"}, {RopeStyle::Interleaved, "interleaved"}};
@@ -85,7 +92,8 @@ Wrong parse_seq(Case& c, std::string_view text) {
     if (cross == std::string_view::npos || parse_int(part.substr(0, cross), 0, sequence.len_q) ||
         parse_int(part.substr(cross + 1), 0, sequence.len_kv))
       return fmt::format("'{}' is no sequence: LEN_QxLEN_KV, or N*LEN_QxLEN_KV", whole);
-    if (c.seq.size() + static_cast<std::size_t>(times) > kMostSequences) return fmt::format("'{}' makes more than {} sequences", whole, kMostSequences);
+    if (c.seq.size() + static_cast<std::size_t>(times) > kMostSequences)
+      return fmt::format("'{}' makes more than {} sequences", whole, kMostSequences);
     c.seq.insert(c.seq.end(), static_cast<std::size_t>(times), sequence);
   }
   return std::nullopt;
@@ -142,7 +150,8 @@ Wrong parse_probe(Case& c, std::string_view text) {
 
 Wrong parse_cap(Case& c, std::string_view text) {
   const auto value = parse_number<double>(text);
-  if (!value || !std::isfinite(*value) || *value < 0) return fmt::format("'{}' is no soft cap: a number, 0 for none", text);
+  if (!value || !std::isfinite(*value) || *value < 0)
+    return fmt::format("'{}' is no soft cap: a number, 0 for none", text);
   c.cap = *value + 0.0;  // no -0: it would be another token for the same case
   return std::nullopt;
 }

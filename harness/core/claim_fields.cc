@@ -30,7 +30,8 @@ Wrong read_dtype(const std::string& text, std::optional<DType>& to) {
 // An error of infinity would accept anything, one of NaN nothing.
 Wrong read_error(const std::string& text, double& to) {
   const auto value = parse_number<double>(text);
-  if (!value || !std::isfinite(*value) || *value < 0) return fmt::format("'{}' is no error: a finite number of at least 0", text);
+  if (!value || !std::isfinite(*value) || *value < 0)
+    return fmt::format("'{}' is no error: a finite number of at least 0", text);
   to = *value;
   return std::nullopt;
 }
@@ -59,40 +60,61 @@ Wrong read_word(const std::string& text, Value& to, std::initializer_list<std::p
   return fmt::format("'{}' is unknown{}", text, suggestion(text, names));
 }
 
-Wrong read_flag(const std::string& text, bool& to) { return read_word<bool>(text, to, {{"true", true}, {"false", false}}); }
+Wrong read_flag(const std::string& text, bool& to) {
+  return read_word<bool>(text, to, {{"true", true}, {"false", false}});
+}
 
 using A = Arithmetic;
 constexpr std::array<ClaimField<A>, 20> kArithmetic{{
-    {"q_cast", "format the kernel rounds q to before QK", [](A& a, const std::string& t) { return read_dtype(t, a.q_cast); }},
-    {"k_cast", "format the kernel rounds K to before QK", [](A& a, const std::string& t) { return read_dtype(t, a.k_cast); }},
-    {"v_cast", "format the kernel rounds V to before PV", [](A& a, const std::string& t) { return read_dtype(t, a.v_cast); }},
+    {"q_cast", "format the kernel rounds q to before QK",
+     [](A& a, const std::string& t) { return read_dtype(t, a.q_cast); }},
+    {"k_cast", "format the kernel rounds K to before QK",
+     [](A& a, const std::string& t) { return read_dtype(t, a.k_cast); }},
+    {"v_cast", "format the kernel rounds V to before PV",
+     [](A& a, const std::string& t) { return read_dtype(t, a.v_cast); }},
     {"qk_acc", "accumulator of QK", [](A& a, const std::string& t) { return read_dtype(t, a.qk_acc); }},
-    {"product_roundings", "roundings of each product beyond its addition", [](A& a, const std::string& t) { return read_count(t, a.product_roundings); }},
-    {"score_roundings", "roundings of a score after the product", [](A& a, const std::string& t) { return read_count(t, a.score_roundings); }},
+    {"product_roundings", "roundings of each product beyond its addition",
+     [](A& a, const std::string& t) { return read_count(t, a.product_roundings); }},
+    {"score_roundings", "roundings of a score after the product",
+     [](A& a, const std::string& t) { return read_count(t, a.score_roundings); }},
     {"score", "format that scores are stored in", [](A& a, const std::string& t) { return read_dtype(t, a.score); }},
-    {"tanh_abs", "absolute error of tanh in the soft cap", [](A& a, const std::string& t) { return read_error(t, a.tanh_abs); }},
+    {"tanh_abs", "absolute error of tanh in the soft cap",
+     [](A& a, const std::string& t) { return read_error(t, a.tanh_abs); }},
     {"exp_rel", "relative error of exp", [](A& a, const std::string& t) { return read_error(t, a.exp_rel); }},
-    {"exp_floor", "exp(x) may be 0 for x below this", [](A& a, const std::string& t) { return read_floor(t, a.exp_floor); }},
+    {"exp_floor", "exp(x) may be 0 for x below this",
+     [](A& a, const std::string& t) { return read_floor(t, a.exp_floor); }},
     {"p", "format of P as it enters PV", [](A& a, const std::string& t) { return read_dtype(t, a.p); }},
-    {"p_offset", "P is scaled by 2^this when it is rounded", [](A& a, const std::string& t) { return read_count(t, a.p_offset); }},
+    {"p_offset", "P is scaled by 2^this when it is rounded",
+     [](A& a, const std::string& t) { return read_count(t, a.p_offset); }},
     {"row_sum", "the row sum adds rounded or unrounded P",
-     [](A& a, const std::string& t) { return read_word<bool>(t, a.row_sum_rounded, {{"rounded", true}, {"unrounded", false}}); }},
+     [](A& a, const std::string& t) {
+       return read_word<bool>(t, a.row_sum_rounded, {{"rounded", true}, {"unrounded", false}});
+     }},
     {"sum_acc", "accumulator of the row sum", [](A& a, const std::string& t) { return read_dtype(t, a.sum_acc); }},
     {"pv_acc", "accumulator of PV", [](A& a, const std::string& t) { return read_dtype(t, a.pv_acc); }},
     {"tile", "keys between two rescales, 0: all", [](A& a, const std::string& t) { return read_count(t, a.tile); }},
-    {"final_roundings", "roundings from the sum to the output's cast", [](A& a, const std::string& t) { return read_count(t, a.final_roundings); }},
-    {"unscaled", "format the output is rounded to before v_scale multiplies it", [](A& a, const std::string& t) { return read_dtype(t, a.unscaled); }},
-    {"partial", "format of the partial outputs of splits, none: no splits", [](A& a, const std::string& t) { return read_dtype(t, a.partial); }},
-    {"rope", "format of cosines, sines, products and sums of rope", [](A& a, const std::string& t) { return read_dtype(t, a.rope); }},
+    {"final_roundings", "roundings from the sum to the output's cast",
+     [](A& a, const std::string& t) { return read_count(t, a.final_roundings); }},
+    {"unscaled", "format the output is rounded to before v_scale multiplies it",
+     [](A& a, const std::string& t) { return read_dtype(t, a.unscaled); }},
+    {"partial", "format of the partial outputs of splits, none: no splits",
+     [](A& a, const std::string& t) { return read_dtype(t, a.partial); }},
+    {"rope", "format of cosines, sines, products and sums of rope",
+     [](A& a, const std::string& t) { return read_dtype(t, a.rope); }},
 }};
 
 using W = WriteArithmetic;
 constexpr std::array<ClaimField<W>, 3> kWrite{{
     {"overflow", "saturate or ieee",
-     [](W& w, const std::string& t) { return read_word<Overflow>(t, w.overflow, {{"saturate", Overflow::Saturate}, {"ieee", Overflow::Ieee}}); }},
+     [](W& w, const std::string& t) {
+       return read_word<Overflow>(t, w.overflow, {{"saturate", Overflow::Saturate}, {"ieee", Overflow::Ieee}});
+     }},
     {"scale", "divide by the scale, or multiply by its rounded reciprocal",
-     [](W& w, const std::string& t) { return read_word<bool>(t, w.by_reciprocal, {{"divide", false}, {"reciprocal", true}}); }},
-    {"compute", "format of the scaled value before the cast", [](W& w, const std::string& t) { return read_dtype(t, w.compute); }},
+     [](W& w, const std::string& t) {
+       return read_word<bool>(t, w.by_reciprocal, {{"divide", false}, {"reciprocal", true}});
+     }},
+    {"compute", "format of the scaled value before the cast",
+     [](W& w, const std::string& t) { return read_dtype(t, w.compute); }},
 }};
 
 using R = CallRules;
@@ -100,23 +122,31 @@ constexpr std::array<ClaimField<R>, 7> kRules{{
     {"out", "dtype of the output, or q",
      [](R& r, const std::string& t) { return t == "q" ? (r.out.reset(), Wrong()) : read_dtype(t, r.out); }},
     {"kv_enters_as", "stored, or q: the caller casts K and V to q's dtype first",
-     [](R& r, const std::string& t) { return read_word<bool>(t, r.k_to_q, {{"stored", false}, {"q", true}}); }},
+     [](R& r, const std::string& t) {
+       return read_word<bool>(t, r.k_to_q, {{"stored", false}, {"q", true}});
+     }},
     {"empty_row", "output of a row that sees no key: zero, nan, unspecified",
      [](R& r, const std::string& t) {
-       return read_word<EmptyRow>(t, r.empty_row, {{"zero", EmptyRow::Zero}, {"nan", EmptyRow::Nan}, {"unspecified", EmptyRow::Unspecified}});
+       return read_word<EmptyRow>(
+           t, r.empty_row, {{"zero", EmptyRow::Zero}, {"nan", EmptyRow::Nan}, {"unspecified", EmptyRow::Unspecified}});
      }},
     {"lse", "returns the LSE in natural log", [](R& r, const std::string& t) { return read_flag(t, r.lse); }},
     {"scales", "on a cache that is not quantised: always (applied) or quantised_only (inert)",
      [](R& r, const std::string& t) {
-       return read_word<ScalesApply>(t, r.scales, {{"always", ScalesApply::Always}, {"quantised_only", ScalesApply::QuantisedOnly}});
+       return read_word<ScalesApply>(t, r.scales,
+                                     {{"always", ScalesApply::Always}, {"quantised_only", ScalesApply::QuantisedOnly}});
      }},
     {"unused", "what unused slots may hold: anything or finite",
-     [](R& r, const std::string& t) { return read_word<bool>(t, r.unused_finite, {{"anything", false}, {"finite", true}}); }},
+     [](R& r, const std::string& t) {
+       return read_word<bool>(t, r.unused_finite, {{"anything", false}, {"finite", true}});
+     }},
     {"determinism", "none, run_to_run, batch_invariant, split_invariant",
      [](R& r, const std::string& t) {
-       return read_word<Determinism>(t, r.determinism, {{"none", Determinism::None}, {"run_to_run", Determinism::RunToRun},
-                                                        {"batch_invariant", Determinism::BatchInvariant},
-                                                        {"split_invariant", Determinism::SplitInvariant}});
+       return read_word<Determinism>(t, r.determinism,
+                                     {{"none", Determinism::None},
+                                      {"run_to_run", Determinism::RunToRun},
+                                      {"batch_invariant", Determinism::BatchInvariant},
+                                      {"split_invariant", Determinism::SplitInvariant}});
      }},
 }};
 

@@ -88,17 +88,24 @@ std::vector<Claim> claims_in_force(const std::vector<ClaimRule>& rules, const Ca
   for (const ClaimRule& rule : rules) {
     if (!holds(rule.when, c)) continue;
     for (const Claim& claim : rule.claims) {
-      const auto old = std::find_if(all.begin(), all.end(), [&](const Claim& other) { return other.field == claim.field; });
-      if (old != all.end()) *old = claim;
-      else all.push_back(claim);
+      const auto old =
+          std::find_if(all.begin(), all.end(), [&](const Claim& other) { return other.field == claim.field; });
+      if (old != all.end())
+        *old = claim;
+      else
+        all.push_back(claim);
     }
   }
   return all;
 }
 
 CallRules call_rules(const Contract& contract, const Case& c) { return resolve(call_rule_fields(), contract.rules, c); }
-Arithmetic arithmetic(const Contract& contract, const Case& c) { return resolve(arithmetic_fields(), contract.arithmetic, c); }
-WriteArithmetic write_arithmetic(const Contract& contract, const Case& c) { return resolve(write_fields(), contract.write, c); }
+Arithmetic arithmetic(const Contract& contract, const Case& c) {
+  return resolve(arithmetic_fields(), contract.arithmetic, c);
+}
+WriteArithmetic write_arithmetic(const Contract& contract, const Case& c) {
+  return resolve(write_fields(), contract.write, c);
+}
 
 std::string expected_kernel(const Contract& contract, const Case& c) {
   const auto claims = claims_in_force(contract.ran, c);
@@ -109,7 +116,8 @@ std::optional<std::string> check_claim(std::string_view section, const Claim& cl
   if (section == "arithmetic") return check_field(arithmetic_fields(), claim);
   if (section == "write") return check_field(write_fields(), claim);
   if (section == "rules") return check_field(call_rule_fields(), claim);
-  if (section == "ran") return claim.field == "kernel" ? std::nullopt : std::optional<std::string>("unknown field (one of: kernel)");
+  if (section == "ran")
+    return claim.field == "kernel" ? std::nullopt : std::optional<std::string>("unknown field (one of: kernel)");
   throw std::logic_error("no claims in a section " + std::string(section));
 }
 
@@ -123,10 +131,12 @@ std::optional<std::string> impossible(const Contract& contract, const Case& c) {
   if (op->second == Op::Write || op->second == Op::WriteAttend)
     for (const Sequence& s : c.seq)
       if (s.len_kv < s.len_q)
-        return fmt::format("{}x{}: its operation writes the new tokens, which begin at a negative position", s.len_q, s.len_kv);
+        return fmt::format("{}x{}: its operation writes the new tokens, which begin at a negative position", s.len_q,
+                           s.len_kv);
   const auto layout = contract.layouts.find(c.strides);
   if (layout == contract.layouts.end()) return fmt::format("strides={} has no layout", *case_value(c, "strides"));
-  if (layout->second.one_storage() && c.value_dim() != c.dim) return fmt::format("dv={}: K and V share one storage, so their dims must be equal", c.value_dim());
+  if (layout->second.one_storage() && c.value_dim() != c.dim)
+    return fmt::format("dv={}: K and V share one storage, so their dims must be equal", c.value_dim());
   return std::nullopt;
 }
 
@@ -140,13 +150,16 @@ Expectation expectation(const Contract& contract, const Case& c) {
   static const Case defaults;
   for (const CaseKey& key : case_keys()) {
     if (is_free(key.name)) continue;
-    const auto named = std::find_if(contract.takes.begin(), contract.takes.end(), [&](const Condition& t) { return t.key == key.name; });
+    const auto named = std::find_if(contract.takes.begin(), contract.takes.end(),
+                                    [&](const Condition& t) { return t.key == key.name; });
     if (named == contract.takes.end() && key.print(c) != key.print(defaults))
       return {Kind::Decline, fmt::format("{}={} is not claimed", key.name, key.print(c)), contract.file};
   }
   for (const Condition& condition : contract.takes)
     if (!condition.holds(c))
-      return {Kind::Decline, fmt::format("{}={} is not claimed ({})", condition.key, *case_value(c, condition.key), condition.text()), contract.file};
+      return {Kind::Decline,
+              fmt::format("{}={} is not claimed ({})", condition.key, *case_value(c, condition.key), condition.text()),
+              contract.file};
   for (const Rule& rule : contract.declines)
     if (holds(rule.when, c)) return {Kind::Decline, rule.text, rule.source};
   for (const Rule& rule : contract.divergences)

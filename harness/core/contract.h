@@ -18,8 +18,8 @@
 namespace attest {
 
 enum class Op { Write, Attend, WriteAttend, Rope };
-enum class EmptyRow { Zero, Nan, Unspecified };       // output of a row that sees no key
-enum class ScalesApply { Always, QuantisedOnly };     // on a cache that isn't quantised: applied, or inert
+enum class EmptyRow { Zero, Nan, Unspecified };    // output of a row that sees no key
+enum class ScalesApply { Always, QuantisedOnly };  // on a cache that isn't quantised: applied, or inert
 enum class Determinism { None, RunToRun, BatchInvariant, SplitInvariant };
 
 std::string_view name(Op op);
@@ -38,13 +38,13 @@ bool holds(const When& when, const Case& c);
 
 struct Claim {  // a value, and who says so
   std::string field, value;
-  std::string source;      // project, file, commit; or the reason of an assumption
+  std::string source;  // project, file, commit; or the reason of an assumption
   bool assumed = false;
 };
 
 struct Rule {
   When when;
-  std::string text;        // the message it must reject with, or the reason it declines
+  std::string text;  // the message it must reject with, or the reason it declines
   std::string source;
 };
 
@@ -56,11 +56,11 @@ struct ClaimRule {  // later rules that hold override earlier ones, field by fie
 struct Contract {
   std::string backend;
   std::vector<std::string> aliases;
-  std::string file;                                        // where it was read
-  std::string about, plugin;                               // plugin: name (libattest_NAME.so) or path
+  std::string file;                                          // where it was read
+  std::string about, plugin;                                 // plugin: name (libattest_NAME.so) or path
   std::vector<std::pair<std::string, std::string>> options;  // handed to the plug-in's open()
   std::map<Phase, Op> ops;
-  When takes;              // what it claims; a key that no condition names must be at its default
+  When takes;  // what it claims; a key that no condition names must be at its default
   std::vector<Rule> rejects, declines, divergences;
   std::vector<ClaimRule> ran;         // claim "kernel": glob that the kernel's own statement must match
   std::vector<ClaimRule> arithmetic;  // fields of Arithmetic
@@ -71,12 +71,12 @@ struct Contract {
 
 // What goes around the arithmetic. Fields of the section `rules`.
 struct CallRules {
-  std::optional<DType> out;          // output dtype, q's unless set
-  bool k_to_q = false;               // the caller casts K, V (as read from the cache) to q's dtype first
+  std::optional<DType> out;  // output dtype, q's unless set
+  bool k_to_q = false;       // the caller casts K, V (as read from the cache) to q's dtype first
   EmptyRow empty_row = EmptyRow::Zero;
-  bool lse = false;                  // returns the LSE, in natural log
+  bool lse = false;  // returns the LSE, in natural log
   ScalesApply scales = ScalesApply::Always;
-  bool unused_finite = false;        // it may read unused slots: they must hold finite numbers
+  bool unused_finite = false;  // it may read unused slots: they must hold finite numbers
   Determinism determinism = Determinism::RunToRun;
 };
 
@@ -94,7 +94,7 @@ std::optional<std::string> check_claim(std::string_view section, const Claim& cl
 // What the contract says about a case, before anything runs.
 struct Expectation {
   enum class Kind { Take, Decline, Reject, Diverge } kind = Kind::Take;
-  std::string text;    // reason, message, or deviation
+  std::string text;  // reason, message, or deviation
   std::string source;
 };
 Expectation expectation(const Contract& contract, const Case& c);

@@ -20,7 +20,8 @@ struct Entry {
 };
 
 constexpr std::array<Entry, 13> kTable{{
-    {DType::F64, "f64", 8, FloatFormat{11, 52, 1023, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, false}},
+    {DType::F64, "f64", 8,
+     FloatFormat{11, 52, 1023, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, false}},
     {DType::F32, "f32", 4, FloatFormat{8, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, false}},
     {DType::F16, "f16", 2, FloatFormat{5, 10, 15, 0x7BFF, 0x7C00, 0x7E00, false}},
     {DType::BF16, "bf16", 2, FloatFormat{8, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, false}},
@@ -112,7 +113,8 @@ bool is_float(DType dtype) { return entry(dtype).format.has_value(); }
 bool is_fp8(DType dtype) { return is_float(dtype) && entry(dtype).bytes == 1; }
 
 std::size_t byte_size(DType dtype) {
-  if (entry(dtype).bytes == 0) throw std::invalid_argument(std::string(name(dtype)) + " is a block format: it has no element size");
+  if (entry(dtype).bytes == 0)
+    throw std::invalid_argument(std::string(name(dtype)) + " is a block format: it has no element size");
   return entry(dtype).bytes;
 }
 

@@ -26,7 +26,7 @@ enum class Overflow {
 // A binary floating-point format of at most 64 bits, sign included.
 struct FloatFormat {
   int exponent_bits;
-  int mantissa_bits;          // stored, without the hidden bit
+  int mantissa_bits;  // stored, without the hidden bit
   int bias;
   std::uint64_t max_finite;   // magnitude code of the largest finite value
   std::uint64_t infinity;     // magnitude code, 0 where the format has none
@@ -40,7 +40,7 @@ struct FloatFormat {
   double max_value() const;
 };
 
-bool is_float(DType dtype);      // a format that encode() and decode() know
+bool is_float(DType dtype);  // a format that encode() and decode() know
 bool is_fp8(DType dtype);
 std::size_t byte_size(DType dtype);  // bytes an element; block formats have none (throws std::invalid_argument)
 std::string_view name(DType dtype);  // the token's name: "f32", "fp8_e4m3", ...

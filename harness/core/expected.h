@@ -13,15 +13,21 @@ struct ExpectedTensor {  // [rows, heads, dim], dense
 
   ExpectedTensor() = default;
   ExpectedTensor(int r, int h, int d)
-      : rows(r), heads(h), dim(d), value(static_cast<std::size_t>(r) * static_cast<std::size_t>(h) * static_cast<std::size_t>(d)), bound(value.size()) {}
+      : rows(r),
+        heads(h),
+        dim(d),
+        value(static_cast<std::size_t>(r) * static_cast<std::size_t>(h) * static_cast<std::size_t>(d)),
+        bound(value.size()) {}
   std::size_t index(int row, int head, int d) const {
-    return (static_cast<std::size_t>(row) * static_cast<std::size_t>(heads) + static_cast<std::size_t>(head)) * static_cast<std::size_t>(dim) + static_cast<std::size_t>(d);
+    return (static_cast<std::size_t>(row) * static_cast<std::size_t>(heads) + static_cast<std::size_t>(head)) *
+               static_cast<std::size_t>(dim) +
+           static_cast<std::size_t>(d);
   }
 };
 
 struct Expected {
-  ExpectedTensor out;  // rope: of q
-  ExpectedTensor lse;  // dim 1
+  ExpectedTensor out;    // rope: of q
+  ExpectedTensor lse;    // dim 1
   ExpectedTensor k_out;  // rope only
 };
 

@@ -60,8 +60,8 @@ std::optional<GuardDamage> damage(std::span<const std::byte> mapping, const Regi
 }
 
 std::string GuardDamage::text() const {
-  return std::to_string(changed) + " bytes written " + (after ? "past the end" : "before the begin") + ", the nearest " +
-         std::to_string(distance) + " from the edge";
+  return std::to_string(changed) + " bytes written " + (after ? "past the end" : "before the begin") +
+         ", the nearest " + std::to_string(distance) + " from the edge";
 }
 
 ByteRange page_before(const Region& region) { return {region.band_begin - page_bytes(), page_bytes()}; }

@@ -17,11 +17,11 @@ namespace attest {
 enum class GuardMode { Bands, Pages };
 
 struct Region {
-  std::size_t payload = 0;      // offset of the first byte of the tensor
-  std::size_t bytes = 0;        // its size
-  std::size_t band_begin = 0;   // the bands are [band_begin, payload) and [payload + bytes, band_end)
+  std::size_t payload = 0;     // offset of the first byte of the tensor
+  std::size_t bytes = 0;       // its size
+  std::size_t band_begin = 0;  // the bands are [band_begin, payload) and [payload + bytes, band_end)
   std::size_t band_end = 0;
-  bool pages = false;           // the pages just before band_begin and from band_end on are out of bounds
+  bool pages = false;  // the pages just before band_begin and from band_end on are out of bounds
 };
 
 struct ByteRange {
@@ -38,9 +38,9 @@ Region place(std::size_t& cursor, std::size_t bytes, GuardMode mode);
 void write_bands(std::span<std::byte> mapping, const Region& region);
 
 struct GuardDamage {
-  bool after;               // behind the tensor's end, or before its begin
-  std::size_t distance;     // bytes from the tensor's edge to the nearest changed byte, counted from 1
-  std::size_t changed;      // how many bytes of the bands changed
+  bool after;            // behind the tensor's end, or before its begin
+  std::size_t distance;  // bytes from the tensor's edge to the nearest changed byte, counted from 1
+  std::size_t changed;   // how many bytes of the bands changed
   std::string text() const;
 };
 std::optional<GuardDamage> damage(std::span<const std::byte> mapping, const Region& region);

@@ -31,11 +31,14 @@ std::array<std::int64_t, 5> nest(const std::vector<CacheAxis>& axes, const Cache
   return strides;
 }
 
-bool holds(const std::vector<CacheAxis>& axes, CacheAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+bool holds(const std::vector<CacheAxis>& axes, CacheAxis axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 // The axes from 'kv' on are the same, in any order; none where there is no 'kv'.
 bool same_inside_kv(const std::vector<CacheAxis>& a, const std::vector<CacheAxis>& b) {
-  const auto from_a = std::find(a.begin(), a.end(), CacheAxis::Kv), from_b = std::find(b.begin(), b.end(), CacheAxis::Kv);
+  const auto from_a = std::find(a.begin(), a.end(), CacheAxis::Kv),
+             from_b = std::find(b.begin(), b.end(), CacheAxis::Kv);
   return std::is_permutation(from_a, a.end(), from_b, b.end());
 }
 
@@ -86,7 +89,8 @@ std::optional<std::string> check(const LayoutSpec& spec) {
   for (const CacheSpec* one : {&spec.k, &spec.v})
     if (auto wrong = check(*one)) return wrong;
   // Otherwise the two would overlap.
-  if (!same_inside_kv(spec.k.storage, spec.v.storage)) return "k and v must nest the same axes inside 'kv', or both have a storage without it";
+  if (!same_inside_kv(spec.k.storage, spec.v.storage))
+    return "k and v must nest the same axes inside 'kv', or both have a storage without it";
   return std::nullopt;
 }
 

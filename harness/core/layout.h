@@ -42,13 +42,13 @@ struct CacheExtents {
 
 // One of K and V placed in its storage. Offsets and strides in elements.
 struct CachePlace {
-  Dims shape, strides;           // as shown to the kernel
-  std::int64_t base = 0;         // of the shown tensor in the storage
-  std::int64_t storage = 0;      // elements of the whole storage
+  Dims shape, strides;       // as shown to the kernel
+  std::int64_t base = 0;     // of the shown tensor in the storage
+  std::int64_t storage = 0;  // elements of the whole storage
   std::int64_t page = 0, slot = 0, head = 0, dim = 0;
   std::vector<std::int64_t> table;  // by [page][slot][head][dim] instead of the strides, when not empty
   CacheExtents extents{};
-  std::int64_t width = 0;           // dim or dim_v
+  std::int64_t width = 0;  // dim or dim_v
 
   std::int64_t index(std::int64_t p, std::int64_t s, std::int64_t h, std::int64_t d) const {
     if (table.empty()) return base + p * page + s * slot + h * head + d * dim;

@@ -52,12 +52,17 @@ void for_each_element(const TensorView& view, const std::function<void(std::byte
 }  // namespace
 
 void write_npy(const std::string& path, const TensorView& view) {
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descriptor(view.dtype), shape_text(view.shape));
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descriptor(view.dtype),
+                                   shape_text(view.shape));
   header.append((64 - (kMagic.size() + 2 + header.size() + 1) % 64) % 64, ' ').append("\n");
   std::ofstream file(path, std::ios::binary);
   const auto length = static_cast<std::uint16_t>(header.size());
-  file.write(kMagic.data(), kMagic.size()).write(reinterpret_cast<const char*>(&length), 2).write(header.data(), static_cast<std::streamsize>(header.size()));
-  for_each_element(view, [&](const std::byte* at) { file.write(reinterpret_cast<const char*>(at), static_cast<std::streamsize>(byte_size(view.dtype))); });
+  file.write(kMagic.data(), kMagic.size())
+      .write(reinterpret_cast<const char*>(&length), 2)
+      .write(header.data(), static_cast<std::streamsize>(header.size()));
+  for_each_element(view, [&](const std::byte* at) {
+    file.write(reinterpret_cast<const char*>(at), static_cast<std::streamsize>(byte_size(view.dtype)));
+  });
   if (!file.flush()) throw UsageError(fmt::format("{}: can't be written", path));
 }
 
@@ -70,7 +75,9 @@ void read_npy(const std::string& path, const TensorView& view) {
   header.resize(length);
   file.read(header.data(), length);
   std::smatch found;
-  if (!std::regex_search(header, found, std::regex(R"('descr':\s*'[<|=]?([fiuV])(\d)'.*'fortran_order':\s*False.*'shape':\s*(\([^)]*\)))")))
+  if (!std::regex_search(
+          header, found,
+          std::regex(R"('descr':\s*'[<|=]?([fiuV])(\d)'.*'fortran_order':\s*False.*'shape':\s*(\([^)]*\)))")))
     throw UsageError(fmt::format("{}: needs C order, little-endian numbers; its header is {}", path, header));
   const std::string shape = std::regex_replace(found[3].str(), std::regex(R"(,\s*\))"), ")");
   const std::string wanted = std::regex_replace(shape_text(view.shape), std::regex(R"(,\s*\))"), ")");
@@ -79,10 +86,14 @@ void read_npy(const std::string& path, const TensorView& view) {
   const char kind = found[1].str()[0];
   const bool raw = own[1] == 'V' && (kind == 'u' || (kind == 'f' && view.dtype == DType::E5M2));
   if (static_cast<std::size_t>(found[2].str()[0] - '0') != byte_size(view.dtype) || (!raw && own[1] != kind))
-    throw UsageError(fmt::format("{}: its elements are {}{}, the case's are {} ({})", path, found[1].str(), found[2].str(), name(view.dtype), own));
-  for_each_element(view, [&](std::byte* at) { file.read(reinterpret_cast<char*>(at), static_cast<std::streamsize>(byte_size(view.dtype))); });
+    throw UsageError(fmt::format("{}: its elements are {}{}, the case's are {} ({})", path, found[1].str(),
+                                 found[2].str(), name(view.dtype), own));
+  for_each_element(view, [&](std::byte* at) {
+    file.read(reinterpret_cast<char*>(at), static_cast<std::streamsize>(byte_size(view.dtype)));
+  });
   if (!file) throw UsageError(fmt::format("{}: shorter than its header says", path));
-  if (file.peek() != std::ifstream::traits_type::eof()) throw UsageError(fmt::format("{}: longer than its header says", path));
+  if (file.peek() != std::ifstream::traits_type::eof())
+    throw UsageError(fmt::format("{}: longer than its header says", path));
 }
 
 }  // namespace attest

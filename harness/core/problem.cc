@@ -32,7 +32,10 @@ Problem make_problem(const Case& c, const Contract& contract) {
   Problem p{};
   p.phase = c.phase;
   const auto op = contract.ops.find(c.phase);
-  p.op = op != contract.ops.end() ? op->second : c.phase == Phase::Write ? Op::Write : c.phase == Phase::Rope ? Op::Rope : Op::Attend;
+  p.op = op != contract.ops.end()  ? op->second
+         : c.phase == Phase::Write ? Op::Write
+         : c.phase == Phase::Rope  ? Op::Rope
+                                   : Op::Attend;
   p.graph = c.graph;
   p.q = c.q;
   p.k_new = c.k_dtype();

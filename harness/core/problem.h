@@ -20,17 +20,17 @@ struct Problem {
   int max_len_q, max_len_kv;     // over every launch of the plan
   int num_pages, pages_per_seq;  // the pool (with unused pages), and the page table's width
   Mask mask;
-  double softcap;                // 0: none
+  double softcap;  // 0: none
   std::optional<DType> sink;
   Scales scales;
-  bool scales_apply;             // of K and V; else they are handed over and must be inert
+  bool scales_apply;  // of K and V; else they are handed over and must be inert
   Strides strides;
   int splits;
   double softmax_scale;
   int rotary_dim;
   RopeStyle style;
   bool offsets;
-  bool lse;                      // the kernel returns it
+  bool lse;  // the kernel returns it
   std::string fault;
   LayoutSpec layout;
 

@@ -8,15 +8,38 @@
 namespace attest {
 
 enum class Slot {
-  Q, QRope, KNew, KRope, VNew, Positions, Offsets, CosSin, KCache, VCache, Out, Lse, PageTable, SlotMapping,
-  LenKv, CuLenQ, QScale, KScale, VScale, Sinks, Alibi, Workspace, QOut, KOut, Count
+  Q,
+  QRope,
+  KNew,
+  KRope,
+  VNew,
+  Positions,
+  Offsets,
+  CosSin,
+  KCache,
+  VCache,
+  Out,
+  Lse,
+  PageTable,
+  SlotMapping,
+  LenKv,
+  CuLenQ,
+  QScale,
+  KScale,
+  VScale,
+  Sinks,
+  Alibi,
+  Workspace,
+  QOut,
+  KOut,
+  Count
 };
 constexpr std::size_t kSlots = static_cast<std::size_t>(Slot::Count);
 
 constexpr std::array<std::string_view, kSlots> kSlotNames{
-    "q", "q_rope", "k_new", "k_rope", "v_new", "positions", "offsets", "cos_sin", "k_cache", "v_cache", "out", "lse",
-    "page_table", "slot_mapping", "len_kv", "cu_len_q", "q_scale", "k_scale", "v_scale", "sinks", "alibi", "workspace",
-    "q_out", "k_out"};
+    "q",       "q_rope",  "k_new",   "k_rope", "v_new",      "positions",    "offsets", "cos_sin",
+    "k_cache", "v_cache", "out",     "lse",    "page_table", "slot_mapping", "len_kv",  "cu_len_q",
+    "q_scale", "k_scale", "v_scale", "sinks",  "alibi",      "workspace",    "q_out",   "k_out"};
 
 constexpr std::string_view name(Slot slot) { return kSlotNames[static_cast<std::size_t>(slot)]; }
 
@@ -27,7 +50,9 @@ constexpr std::optional<Slot> slot_from_name(std::string_view name) {
 }
 
 // What the kernel is to fill; everything else it only reads, but for the caches of a write.
-constexpr bool is_output(Slot slot) { return slot == Slot::Out || slot == Slot::Lse || slot == Slot::QOut || slot == Slot::KOut; }
+constexpr bool is_output(Slot slot) {
+  return slot == Slot::Out || slot == Slot::Lse || slot == Slot::QOut || slot == Slot::KOut;
+}
 constexpr bool is_cache(Slot slot) { return slot == Slot::KCache || slot == Slot::VCache; }
 
 }  // namespace attest

@@ -67,7 +67,8 @@ Tensor::Tensor(DType dtype, Dims shape, GuardMode mode) {
   write_bands({mapping_, mapping_bytes_}, region_);
   if (region_.pages)
     for (const ByteRange& page : {page_before(region_), page_after(region_)})
-      if (mprotect(mapping_ + page.offset, page.bytes, PROT_NONE) != 0) throw std::runtime_error("no guard pages: mprotect failed");
+      if (mprotect(mapping_ + page.offset, page.bytes, PROT_NONE) != 0)
+        throw std::runtime_error("no guard pages: mprotect failed");
   Dims strides = contiguous_strides(shape);
   view_ = {mapping_ + region_.payload, dtype, std::move(shape), std::move(strides)};
 }

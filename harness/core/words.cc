@@ -61,7 +61,8 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   if (best == candidates.end()) return std::nullopt;
   const std::size_t limit = std::max<std::size_t>(1, std::min(word.size(), best->size()) / 2);
   const std::size_t distance = edit_distance(word, *best);
-  if (distance > limit || distance >= std::max(word.size(), best->size())) return std::nullopt;  // too far, or nothing in common
+  if (distance > limit || distance >= std::max(word.size(), best->size()))
+    return std::nullopt;  // too far, or nothing in common
   return *best;
 }
 

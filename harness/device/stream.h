@@ -12,7 +12,8 @@ class CpuStream {
   attest_stream* abi() { return &stream_; }
 
  private:
-  static attest_status enqueue(attest_stream* stream, attest_launch_fn fn, const void* args, size_t size, attest_message* message);
+  static attest_status enqueue(attest_stream* stream, attest_launch_fn fn, const void* args, size_t size,
+                               attest_message* message);
 
   attest_stream stream_;
 };

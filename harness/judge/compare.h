@@ -4,7 +4,7 @@
 
 #include "harness/core/expected.h"
 #include "harness/core/problem.h"
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 
 #include <functional>
 #include <optional>

@@ -22,7 +22,8 @@ std::optional<long> length(const std::string& text, int page) {
   const auto count = match[1].length() > 0 ? parse_number<int>(match[1].str()) : 1;
   const auto offset = match[3].matched ? parse_number<int>(match[3].str().substr(1)) : 0;
   if (!count || !offset) return std::nullopt;
-  const long value = *count * (pages ? long{page} : 1) + (match[3].matched && match[3].str()[0] == '-' ? -*offset : *offset);
+  const long value =
+      *count * (pages ? long{page} : 1) + (match[3].matched && match[3].str()[0] == '-' ? -*offset : *offset);
   return value < 0 ? std::nullopt : std::optional(value);
 }
 

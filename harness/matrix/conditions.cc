@@ -12,7 +12,8 @@ namespace attest {
 namespace {
 
 template <typename Number>
-Number number(const YamlFile& file, const YAML::Node& node, const std::string& key, Number least, std::string_view what) {
+Number number(const YamlFile& file, const YAML::Node& node, const std::string& key, Number least,
+              std::string_view what) {
   const auto value = parse_number<Number>(file.scalar(node, key));
   if (!value || !(*value >= least)) file.fail(node, fmt::format("{}: '{}' is no {}", key, node.Scalar(), what));
   return *value;
@@ -35,7 +36,8 @@ std::vector<std::string> dtype_names() {
 
 // A value without wildcards must be one that the key can have, and is spelt as a case prints it: another would never
 // match, in silence.
-std::string checked_value(const YamlFile& file, const YAML::Node& node, const std::string& key, const std::string& value) {
+std::string checked_value(const YamlFile& file, const YAML::Node& node, const std::string& key,
+                          const std::string& value) {
   if (value.find_first_of("*?") != std::string::npos || key == "backend") return value;
   if (const CaseKey* known = find_case_key(key)) {
     Case scratch;
@@ -47,7 +49,8 @@ std::string checked_value(const YamlFile& file, const YAML::Node& node, const st
     return std::to_string(*parse_number<int>(value));
   }
   const auto words = key == "phase" ? phase_names() : dtype_names();
-  if (std::find(words.begin(), words.end(), value) == words.end()) file.fail(node, fmt::format("{}: '{}' is unknown{}", key, value, suggestion(value, words)));
+  if (std::find(words.begin(), words.end(), value) == words.end())
+    file.fail(node, fmt::format("{}: '{}' is unknown{}", key, value, suggestion(value, words)));
   return value;
 }
 
@@ -60,11 +63,16 @@ Condition read_condition(const YamlFile& file, const std::string& key, const YAM
     return condition;
   }
   if (!is_numeric(key)) file.fail(node, fmt::format("{}: its values are no numbers: list those that are meant", key));
-  file.each(node, {"min", "max", "multiple", "not_multiple"}, [&](const std::string& test, const YAML::Node&, const YAML::Node& value) {
-    const std::string what = key + "." + test;
-    if (test == "min" || test == "max") (test == "min" ? condition.min : condition.max) = number(file, value, what, std::numeric_limits<double>::lowest(), "number");
-    else (test == "multiple" ? condition.multiple : condition.not_multiple) = number(file, value, what, 1, "positive integer");
-  });
+  file.each(node, {"min", "max", "multiple", "not_multiple"},
+            [&](const std::string& test, const YAML::Node&, const YAML::Node& value) {
+              const std::string what = key + "." + test;
+              if (test == "min" || test == "max")
+                (test == "min" ? condition.min : condition.max) =
+                    number(file, value, what, std::numeric_limits<double>::lowest(), "number");
+              else
+                (test == "multiple" ? condition.multiple : condition.not_multiple) =
+                    number(file, value, what, 1, "positive integer");
+            });
   if (!condition.min && !condition.max && !condition.multiple && !condition.not_multiple)
     file.fail(node, fmt::format("{}: expected values, or min, max, multiple or not_multiple", key));
   return condition;

@@ -25,10 +25,15 @@ class Reader {
     base.file = file_.path();
     std::vector<std::pair<std::string, Node>> variants;
     file_.each(file_.root(), kKeys, [&](const std::string& key, const Node& at, const Node& value) {
-      if (key == "variants") file_.each(value, {}, [&](const std::string& name, const Node&, const Node& options) { variants.emplace_back(name, options); });
-      else read_key(base, key, at, value);
+      if (key == "variants")
+        file_.each(value, {}, [&](const std::string& name, const Node&, const Node& options) {
+          variants.emplace_back(name, options);
+        });
+      else
+        read_key(base, key, at, value);
     });
-    for (const auto& [what, text] : {std::pair{"backend", &base.backend}, {"about", &base.about}, {"plugin", &base.plugin}})
+    for (const auto& [what, text] :
+         {std::pair{"backend", &base.backend}, {"about", &base.about}, {"plugin", &base.plugin}})
       if (text->empty()) throw UsageError(fmt::format("{}:1: a contract needs '{}'", file_.path(), what));
     check_name(base.backend);
     if (base.ops.empty()) throw UsageError(fmt::format("{}:1: a contract needs 'ops'", file_.path()));
@@ -46,27 +51,43 @@ class Reader {
 
   // It stands in tokens and globs as it is.
   void check_name(const std::string& name) const {
-    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '+'; };
-    if (!std::all_of(name.begin(), name.end(), fits)) throw UsageError(fmt::format("{}:1: '{}' is no backend's name: letters, digits and _ - . +", file_.path(), name));
+    const auto fits = [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '+';
+    };
+    if (!std::all_of(name.begin(), name.end(), fits))
+      throw UsageError(fmt::format("{}:1: '{}' is no backend's name: letters, digits and _ - . +", file_.path(), name));
   }
 
  private:
-  inline static const std::vector<std::string> kKeys{"backend", "aliases",  "about",    "plugin",      "options",    "variants", "ops",   "takes", "rejects",
-                                                     "declines", "divergences", "ran", "rules", "arithmetic", "write", "layout"};
+  inline static const std::vector<std::string> kKeys{
+      "backend", "aliases",  "about",       "plugin", "options", "variants",   "ops",   "takes",
+      "rejects", "declines", "divergences", "ran",    "rules",   "arithmetic", "write", "layout"};
 
   void read_key(Contract& c, const std::string& key, const Node& at, const Node& value) {
-    if (key == "backend") c.backend = file_.scalar(value, key);
-    else if (key == "aliases") c.aliases = file_.scalars(value, key);
-    else if (key == "about") c.about = file_.scalar(value, key);
-    else if (key == "plugin") c.plugin = file_.scalar(value, key);
-    else if (key == "options") read_options(c, value);
-    else if (key == "ops") read_ops(c, value);
-    else if (key == "takes") c.takes = read_conditions(file_, value);
-    else if (key == "rejects") c.rejects = read_rules(value, "message", true);
-    else if (key == "declines") c.declines = read_rules(value, "because", false);
-    else if (key == "divergences") c.divergences = read_rules(value, "what", true);
-    else if (key == "layout") read_layouts(c, value);
-    else claims_of(c, key) = read_claims(key, at, value);
+    if (key == "backend")
+      c.backend = file_.scalar(value, key);
+    else if (key == "aliases")
+      c.aliases = file_.scalars(value, key);
+    else if (key == "about")
+      c.about = file_.scalar(value, key);
+    else if (key == "plugin")
+      c.plugin = file_.scalar(value, key);
+    else if (key == "options")
+      read_options(c, value);
+    else if (key == "ops")
+      read_ops(c, value);
+    else if (key == "takes")
+      c.takes = read_conditions(file_, value);
+    else if (key == "rejects")
+      c.rejects = read_rules(value, "message", true);
+    else if (key == "declines")
+      c.declines = read_rules(value, "because", false);
+    else if (key == "divergences")
+      c.divergences = read_rules(value, "what", true);
+    else if (key == "layout")
+      read_layouts(c, value);
+    else
+      claims_of(c, key) = read_claims(key, at, value);
   }
 
   static std::vector<ClaimRule>& claims_of(Contract& c, const std::string& section) {
@@ -79,11 +100,16 @@ class Reader {
     file_.each(node, {}, [&](const std::string& key, const Node&, const Node& value) {
       std::string text = file_.scalar(value, key);
       const std::string here = std::filesystem::path(file_.path()).parent_path().string();
-      for (const auto& [name, folder] : {std::pair<std::string, std::string>{"${deps}", deps_}, {"${here}", here.empty() ? "." : here}})
-        for (auto found = text.find(name); found != std::string::npos; found = text.find(name, found + folder.size())) text.replace(found, name.size(), folder);
-      const auto old = std::find_if(c.options.begin(), c.options.end(), [&](const auto& option) { return option.first == key; });
-      if (old != c.options.end()) old->second = text;
-      else c.options.emplace_back(key, text);
+      for (const auto& [name, folder] :
+           {std::pair<std::string, std::string>{"${deps}", deps_}, {"${here}", here.empty() ? "." : here}})
+        for (auto found = text.find(name); found != std::string::npos; found = text.find(name, found + folder.size()))
+          text.replace(found, name.size(), folder);
+      const auto old =
+          std::find_if(c.options.begin(), c.options.end(), [&](const auto& option) { return option.first == key; });
+      if (old != c.options.end())
+        old->second = text;
+      else
+        c.options.emplace_back(key, text);
     });
   }
 
@@ -95,7 +121,8 @@ class Reader {
         names.emplace_back(name(op));
         if (text == name(op)) c.ops[*parse_phase(phase)] = op;
       }
-      if (!c.ops.contains(*parse_phase(phase))) file_.fail(value, fmt::format("{}: '{}' is no operation{}", phase, text, suggestion(text, names)));
+      if (!c.ops.contains(*parse_phase(phase)))
+        file_.fail(value, fmt::format("{}: '{}' is no operation{}", phase, text, suggestion(text, names)));
     });
   }
 
@@ -105,8 +132,10 @@ class Reader {
     for (const Node& item : node) {
       Rule rule;
       file_.each(item, {"when", text_key, "source"}, [&](const std::string& key, const Node&, const Node& value) {
-        if (key == "when") rule.when = read_conditions(file_, value);
-        else (key == "source" ? rule.source : rule.text) = file_.scalar(value, key);
+        if (key == "when")
+          rule.when = read_conditions(file_, value);
+        else
+          (key == "source" ? rule.source : rule.text) = file_.scalar(value, key);
       });
       if (rule.when.empty()) file_.fail(item, "a rule needs 'when'");
       if (rule.text.empty()) file_.fail(item, fmt::format("a rule needs '{}'", text_key));
@@ -117,13 +146,16 @@ class Reader {
   }
 
   std::vector<ClaimRule> read_claims(const std::string& section, const Node& at, const Node& node) {
-    if (!node.IsSequence()) file_.fail(at, fmt::format("{}: expected a list of claims, each with an optional 'when'", section));
+    if (!node.IsSequence())
+      file_.fail(at, fmt::format("{}: expected a list of claims, each with an optional 'when'", section));
     std::vector<ClaimRule> rules;
     for (const Node& item : node) {
       ClaimRule rule;
       file_.each(item, {}, [&](const std::string& key, const Node& key_node, const Node& value) {
-        if (key == "when") rule.when = read_conditions(file_, value);
-        else rule.claims.push_back(read_claim(section, key, key_node, value));
+        if (key == "when")
+          rule.when = read_conditions(file_, value);
+        else
+          rule.claims.push_back(read_claim(section, key, key_node, value));
       });
       rules.push_back(std::move(rule));
     }
@@ -133,13 +165,17 @@ class Reader {
   Claim read_claim(const std::string& section, const std::string& field, const Node& at, const Node& node) {
     Claim claim{.field = field, .value = "", .source = "", .assumed = false};
     file_.each(node, {"is", "source", "assumed"}, [&](const std::string& key, const Node&, const Node& value) {
-      if (key == "is") claim.value = file_.scalar(value, field);
-      else claim.source = file_.scalar(value, field);
+      if (key == "is")
+        claim.value = file_.scalar(value, field);
+      else
+        claim.source = file_.scalar(value, field);
       if (key == "assumed") claim.assumed = true;
     });
     if (claim.value.empty()) file_.fail(at, fmt::format("{}.{}: a claim needs 'is'", section, field));
-    if (claim.source.empty()) file_.fail(at, fmt::format("{}.{}: a claim needs its 'source', or 'assumed' with the reason", section, field));
-    if (const auto wrong = check_claim(section, claim)) file_.fail(at, fmt::format("{}.{}: {}", section, field, *wrong));
+    if (claim.source.empty())
+      file_.fail(at, fmt::format("{}.{}: a claim needs its 'source', or 'assumed' with the reason", section, field));
+    if (const auto wrong = check_claim(section, claim))
+      file_.fail(at, fmt::format("{}.{}: {}", section, field, *wrong));
     return claim;
   }
 
@@ -147,7 +183,9 @@ class Reader {
     std::vector<CacheAxis> axes;
     for (const auto& text : file_.scalars(node, "axes")) {
       const auto axis = cache_axis_from_name(text);
-      if (!axis) file_.fail(node, fmt::format("'{}' is no axis of a cache{}", text, suggestion(text, {"page", "slot", "head", "kv", "dim"})));
+      if (!axis)
+        file_.fail(node, fmt::format("'{}' is no axis of a cache{}", text,
+                                     suggestion(text, {"page", "slot", "head", "kv", "dim"})));
       axes.push_back(*axis);
     }
     return axes;
@@ -189,7 +227,9 @@ class Reader {
 
 }  // namespace
 
-std::vector<Contract> read_contracts(const std::string& path, const std::string& deps) { return Reader(path, deps).read(); }
+std::vector<Contract> read_contracts(const std::string& path, const std::string& deps) {
+  return Reader(path, deps).read();
+}
 
 ContractBook ContractBook::read(const std::string& folder, const std::string& deps) {
   std::vector<std::string> paths;
@@ -205,7 +245,10 @@ ContractBook ContractBook::read(const std::string& folder, const std::string& de
 }
 
 void ContractBook::add(Contract contract) {
-  const auto taken = [&](const std::string& name) { throw UsageError(fmt::format("{}: backend '{}' has a contract already, in {}", contract.file, name, find(name).file)); };
+  const auto taken = [&](const std::string& name) {
+    throw UsageError(
+        fmt::format("{}: backend '{}' has a contract already, in {}", contract.file, name, find(name).file));
+  };
   if (!unknown(contract.backend)) taken(contract.backend);
   for (const auto& alias : contract.aliases) {
     const auto old = aliases_.find(alias);

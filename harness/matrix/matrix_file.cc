@@ -49,7 +49,8 @@ std::vector<std::string> block_keys() {
 
 class Expander {
  public:
-  Expander(const std::string& path, const ContractBook& contracts, const MatrixOptions& options) : file_(path), contracts_(contracts), options_(options) {}
+  Expander(const std::string& path, const ContractBook& contracts, const MatrixOptions& options)
+      : file_(path), contracts_(contracts), options_(options) {}
 
   void expand(Matrix& matrix, std::map<std::string, std::string>& seen) {
     bool any = false;
@@ -75,15 +76,23 @@ class Expander {
     Block block;
     block.node = node;
     file_.each(node, block_keys(), [&](const std::string& key, const Node& at, const Node& value) {
-      if (key == "name") block.name = file_.scalar(value, key);
-      else if (key == "tier") block.tier = read_word(value, key, tier_names(), [](const std::string& t) { return tier_from_name(t); });
-      else if (key == "cover") block.pairwise = read_word(value, key, {"product", "pairwise"}, [](const std::string& t) { return t == "pairwise" ? std::optional(true) : t == "product" ? std::optional(false) : std::nullopt; });
-      else if (key == "exclude") block.exclusions = read_exclusions(value);
-      else block.axes.push_back(read_axis(key, at, value));
+      if (key == "name")
+        block.name = file_.scalar(value, key);
+      else if (key == "tier")
+        block.tier = read_word(value, key, tier_names(), [](const std::string& t) { return tier_from_name(t); });
+      else if (key == "cover")
+        block.pairwise = read_word(value, key, {"product", "pairwise"}, [](const std::string& t) {
+          return t == "pairwise" ? std::optional(true) : t == "product" ? std::optional(false) : std::nullopt;
+        });
+      else if (key == "exclude")
+        block.exclusions = read_exclusions(value);
+      else
+        block.axes.push_back(read_axis(key, at, value));
     });
     if (block.name.empty()) file_.fail(node, "a block needs 'name'");
     for (const char* needed : {"phase", "backend", "seq"})
-      if (std::none_of(block.axes.begin(), block.axes.end(), [&](const Axis& axis) { return axis.key == needed; })) file_.fail(node, fmt::format("block '{}' needs '{}'", block.name, needed));
+      if (std::none_of(block.axes.begin(), block.axes.end(), [&](const Axis& axis) { return axis.key == needed; }))
+        file_.fail(node, fmt::format("block '{}' needs '{}'", block.name, needed));
     return block;
   }
 
@@ -127,10 +136,16 @@ class Expander {
   void check_axis_value(const std::string& key, const std::string& text, const Node& node) {
     std::optional<std::string> wrong;
     Case scratch;
-    if (key == "phase") wrong = parse_phase(text) ? std::nullopt : std::optional(fmt::format("'{}' is unknown{}", text, suggestion(text, phase_names())));
-    else if (key == "seed") wrong = parse_number<std::uint64_t>(text) ? std::nullopt : std::optional(fmt::format("'{}' is no number", text));
-    else if (key == "backend") wrong = contracts_.unknown(text);
-    else wrong = find_case_key(key)->parse(scratch, key == "seq" ? any_lengths(text) : text);
+    if (key == "phase")
+      wrong = parse_phase(text)
+                  ? std::nullopt
+                  : std::optional(fmt::format("'{}' is unknown{}", text, suggestion(text, phase_names())));
+    else if (key == "seed")
+      wrong = parse_number<std::uint64_t>(text) ? std::nullopt : std::optional(fmt::format("'{}' is no number", text));
+    else if (key == "backend")
+      wrong = contracts_.unknown(text);
+    else
+      wrong = find_case_key(key)->parse(scratch, key == "seq" ? any_lengths(text) : text);
     if (wrong) file_.fail(node, fmt::format("{}: {}", key, *wrong));
   }
 
@@ -140,13 +155,19 @@ class Expander {
     for (std::size_t i = 0; i < block.axes.size(); ++i) {
       const Axis& axis = block.axes[i];
       const std::string& text = axis.values[static_cast<std::size_t>(row[i])];
-      if (axis.key == "phase") c.phase = *parse_phase(text);
-      else if (axis.key == "backend") c.backend = text;
-      else if (axis.key == "seed") c.seed = *parse_number<std::uint64_t>(text);
-      else if (axis.key != "seq") find_case_key(axis.key)->parse(c, text);
+      if (axis.key == "phase")
+        c.phase = *parse_phase(text);
+      else if (axis.key == "backend")
+        c.backend = text;
+      else if (axis.key == "seed")
+        c.seed = *parse_number<std::uint64_t>(text);
+      else if (axis.key != "seq")
+        find_case_key(axis.key)->parse(c, text);
     }
-    const auto seq = std::find_if(block.axes.begin(), block.axes.end(), [](const Axis& axis) { return axis.key == "seq"; });
-    const std::string& text = seq->values[static_cast<std::size_t>(row[static_cast<std::size_t>(seq - block.axes.begin())])];
+    const auto seq =
+        std::find_if(block.axes.begin(), block.axes.end(), [](const Axis& axis) { return axis.key == "seq"; });
+    const std::string& text =
+        seq->values[static_cast<std::size_t>(row[static_cast<std::size_t>(seq - block.axes.begin())])];
     const auto resolved = resolve_pages(text, c.page);
     if (!resolved) file_.fail(seq->node, fmt::format("seq: '{}' makes no lengths with page={}", text, c.page));
     if (const auto wrong = find_case_key("seq")->parse(c, *resolved)) file_.fail(seq->node, "seq: " + *wrong);
@@ -157,7 +178,9 @@ class Expander {
     std::size_t size = 1;
     for (const Axis& axis : block.axes)
       if ((size *= axis.values.size()) > kMostCases)
-        file_.fail(block.node, fmt::format("block '{}' multiplies to more than {} cases: split it, or say cover: pairwise", block.name, kMostCases));
+        file_.fail(block.node,
+                   fmt::format("block '{}' multiplies to more than {} cases: split it, or say cover: pairwise",
+                               block.name, kMostCases));
     std::vector<std::vector<int>> rows;
     std::vector<int> row(block.axes.size(), 0);
     for (std::size_t n = 0; n < size; ++n) {
@@ -174,33 +197,46 @@ class Expander {
     std::vector<int> sizes;
     for (const Axis& axis : block.axes) sizes.push_back(static_cast<int>(axis.values.size()));
     PairCover cover = cover_pairs(sizes, [&](const std::vector<int>& row) { return allowed(block, row); });
-    const auto text = [&](std::size_t axis, int value) { return fmt::format("{}={}", block.axes[axis].key, block.axes[axis].values[static_cast<std::size_t>(value)]); };
+    const auto text = [&](std::size_t axis, int value) {
+      return fmt::format("{}={}", block.axes[axis].key, block.axes[axis].values[static_cast<std::size_t>(value)]);
+    };
     for (const auto& pair : cover.unreached)
-      matrix.unreached.push_back(fmt::format("{}: block '{}' has no case with both {} and {}", file_.place(block.node), block.name, text(pair.axis_a, pair.value_a), text(pair.axis_b, pair.value_b)));
+      matrix.unreached.push_back(fmt::format("{}: block '{}' has no case with both {} and {}", file_.place(block.node),
+                                             block.name, text(pair.axis_a, pair.value_a),
+                                             text(pair.axis_b, pair.value_b)));
     return std::move(cover.rows);
   }
 
   // Not excluded; a combination that contradicts itself must be.
   bool allowed(const Block& block, const std::vector<int>& row) {
     const Case c = make_case(block, row);
-    if (std::any_of(block.exclusions.begin(), block.exclusions.end(), [&](const Exclusion& e) { return holds(e.when, c); })) return false;
-    if (const auto why = contradiction(c)) file_.fail(block.node, fmt::format("block '{}' makes {}: {} (exclude it, with a because)", block.name, token(c), *why));
+    if (std::any_of(block.exclusions.begin(), block.exclusions.end(),
+                    [&](const Exclusion& e) { return holds(e.when, c); }))
+      return false;
+    if (const auto why = contradiction(c))
+      file_.fail(block.node,
+                 fmt::format("block '{}' makes {}: {} (exclude it, with a because)", block.name, token(c), *why));
     return true;
   }
 
   void expand_block(const Block& block, Matrix& matrix, std::map<std::string, std::string>& seen) {
     if (block.tier > options_.tier) {
-      matrix.left_out.push_back(fmt::format("{}: block '{}' is of tier {}", file_.place(block.node), block.name, name(block.tier)));
+      matrix.left_out.push_back(
+          fmt::format("{}: block '{}' is of tier {}", file_.place(block.node), block.name, name(block.tier)));
       return;
     }
     const auto rows = block.pairwise ? pairwise(block, matrix) : product(block);
-    if (rows.empty()) file_.fail(block.node, fmt::format("block '{}' is empty: every combination is excluded", block.name));
+    if (rows.empty())
+      file_.fail(block.node, fmt::format("block '{}' is empty: every combination is excluded", block.name));
     for (const auto& row : rows) {
       const Case c = make_case(block, row);
       const std::string text = token(c);
       const auto [first, fresh] = seen.try_emplace(text, file_.place(block.node));
-      if (fresh) matrix.cases.push_back({c, text, block.name, file_.place(block.node)});
-      else if (options_.only_backend.empty()) file_.fail(block.node, fmt::format("block '{}' makes {} again, which {} already makes", block.name, text, first->second));
+      if (fresh)
+        matrix.cases.push_back({c, text, block.name, file_.place(block.node)});
+      else if (options_.only_backend.empty())
+        file_.fail(block.node,
+                   fmt::format("block '{}' makes {} again, which {} already makes", block.name, text, first->second));
     }
   }
 

@@ -1,5 +1,6 @@
-// A matrix file: blocks whose keys are those of a case, each with a value, a list, or a range; a block is the product of
-// its lists, or with `cover: pairwise` as few cases as hold every pair of values (docs/matrix.md describes the file).
+// A matrix file: blocks whose keys are those of a case, each with a value, a list, or a range; a block is the product
+// of its lists, or with `cover: pairwise` as few cases as hold every pair of values (docs/matrix.md describes the
+// file).
 #pragma once
 
 #include "harness/core/case.h"
@@ -23,9 +24,9 @@ struct ListedCase {
 };
 
 struct MatrixOptions {
-  Tier tier = Tier::Full;             // blocks of higher tiers are left out
-  std::uint64_t seed = 1;             // for blocks that give none
-  std::string only_backend;           // replaces every block's backends, when not empty
+  Tier tier = Tier::Full;    // blocks of higher tiers are left out
+  std::uint64_t seed = 1;    // for blocks that give none
+  std::string only_backend;  // replaces every block's backends, when not empty
 };
 
 struct Matrix {

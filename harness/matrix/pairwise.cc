@@ -11,7 +11,8 @@ constexpr int kTries = 2'000;
 
 class Cover {
  public:
-  Cover(const std::vector<int>& sizes, const std::function<bool(const std::vector<int>&)>& allowed) : sizes_(sizes), allowed_(allowed) {}
+  Cover(const std::vector<int>& sizes, const std::function<bool(const std::vector<int>&)>& allowed)
+      : sizes_(sizes), allowed_(allowed) {}
 
   PairCover run() {
     for (std::size_t a = 0; a < sizes_.size(); ++a)
@@ -33,7 +34,8 @@ class Cover {
  private:
   static std::uint64_t key(std::size_t axis_a, int value_a, std::size_t axis_b, int value_b) {
     if (axis_a > axis_b) return key(axis_b, value_b, axis_a, value_a);
-    return (static_cast<std::uint64_t>(axis_a) << 48) | (static_cast<std::uint64_t>(value_a) << 32) | (static_cast<std::uint64_t>(axis_b) << 16) | static_cast<std::uint64_t>(value_b);
+    return (static_cast<std::uint64_t>(axis_a) << 48) | (static_cast<std::uint64_t>(value_a) << 32) |
+           (static_cast<std::uint64_t>(axis_b) << 16) | static_cast<std::uint64_t>(value_b);
   }
   static std::uint64_t key(const PairCover::Pair& p) { return key(p.axis_a, p.value_a, p.axis_b, p.value_b); }
 
@@ -104,6 +106,8 @@ class Cover {
 
 }  // namespace
 
-PairCover cover_pairs(const std::vector<int>& sizes, const std::function<bool(const std::vector<int>&)>& allowed) { return Cover(sizes, allowed).run(); }
+PairCover cover_pairs(const std::vector<int>& sizes, const std::function<bool(const std::vector<int>&)>& allowed) {
+  return Cover(sizes, allowed).run();
+}
 
 }  // namespace attest

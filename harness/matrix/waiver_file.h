@@ -1,7 +1,7 @@
 // cases/waivers.yaml.
 #pragma once
 
-#include "harness/core/waiver.h"
+#include "harness/record/waiver.h"
 
 #include <string>
 #include <vector>

@@ -23,8 +23,10 @@ struct Entry {
 
 void put(std::vector<Entry>& entries, const Entry& entry) {
   const auto old = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == entry.key; });
-  if (old != entries.end()) *old = entry;
-  else entries.push_back(entry);
+  if (old != entries.end())
+    *old = entry;
+  else
+    entries.push_back(entry);
 }
 
 // yaml-cpp leaves `<<` to its user.
@@ -36,12 +38,14 @@ void collect(const YamlFile& file, const YAML::Node& mapping, std::vector<Entry>
     if (pair.first.Scalar() != "<<") continue;
     if (pair.second.IsSequence())
       for (const auto& part : pair.second) collect(file, part, entries, depth + 1);
-    else collect(file, pair.second, entries, depth + 1);
+    else
+      collect(file, pair.second, entries, depth + 1);
   }
   for (const auto& pair : mapping) {
     const std::string key = pair.first.Scalar();
     if (key == "<<") continue;
-    if (std::find(own.begin(), own.end(), key) != own.end()) file.fail(pair.first, fmt::format("key '{}' is given twice", key));
+    if (std::find(own.begin(), own.end(), key) != own.end())
+      file.fail(pair.first, fmt::format("key '{}' is given twice", key));
     own.push_back(key);
     put(entries, {key, pair.first, pair.second});
   }
@@ -56,7 +60,9 @@ YamlFile::YamlFile(const std::string& path) : path_(path) {
   if (!(text << stream.rdbuf()) && stream.bad()) throw UsageError(fmt::format("{}: can't be read", path));
   try {
     const auto documents = YAML::LoadAll(text.str());
-    if (documents.size() > 1) throw UsageError(fmt::format("{}: holds {} YAML documents (---), expected one", place(documents[1]), documents.size()));
+    if (documents.size() > 1)
+      throw UsageError(
+          fmt::format("{}: holds {} YAML documents (---), expected one", place(documents[1]), documents.size()));
     if (!documents.empty()) root_ = documents[0];
   } catch (const YAML::Exception& error) {
     throw UsageError(fmt::format("{}:{}: no YAML: {}", path, error.mark.line + 1, error.msg));
@@ -64,9 +70,13 @@ YamlFile::YamlFile(const std::string& path) : path_(path) {
   if (!root_.IsMap()) throw UsageError(fmt::format("{}:1: expected a mapping (key: value) at the top", path));
 }
 
-std::string YamlFile::place(const YAML::Node& node) const { return fmt::format("{}:{}", path_, std::max(node.Mark().line, 0) + 1); }
+std::string YamlFile::place(const YAML::Node& node) const {
+  return fmt::format("{}:{}", path_, std::max(node.Mark().line, 0) + 1);
+}
 
-void YamlFile::fail(const YAML::Node& node, const std::string& message) const { throw UsageError(place(node) + ": " + message); }
+void YamlFile::fail(const YAML::Node& node, const std::string& message) const {
+  throw UsageError(place(node) + ": " + message);
+}
 
 void YamlFile::each(const YAML::Node& mapping, const std::vector<std::string>& known,
                     const std::function<void(const std::string&, const YAML::Node&, const YAML::Node&)>& visit) const {

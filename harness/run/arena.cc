@@ -23,7 +23,8 @@ nlohmann::json describe_slot(Slot slot, std::size_t offset, DType dtype, const D
 std::string slots_of(const Call& call, std::size_t storage) {
   std::string names;
   for (std::size_t i = 0; i < kSlots; ++i)
-    if (call.slots[i] && call.slots[i]->storage == storage) names += (names.empty() ? "" : ", ") + std::string(kSlotNames[i]);
+    if (call.slots[i] && call.slots[i]->storage == storage)
+      names += (names.empty() ? "" : ", ") + std::string(kSlotNames[i]);
   return names;
 }
 
@@ -43,9 +44,11 @@ void Arena::reserve(std::size_t bytes) {
   if (base_) munmap(base_, bytes_);
   base_ = nullptr;
   bytes_ = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
-  if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) throw InfraError(fmt::format("no shared memory of {} bytes: {}", bytes_, std::strerror(errno)));
+  if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0)
+    throw InfraError(fmt::format("no shared memory of {} bytes: {}", bytes_, std::strerror(errno)));
   void* mapping = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (mapping == MAP_FAILED) throw InfraError(fmt::format("can't map {} bytes of shared memory: {}", bytes_, std::strerror(errno)));
+  if (mapping == MAP_FAILED)
+    throw InfraError(fmt::format("can't map {} bytes of shared memory: {}", bytes_, std::strerror(errno)));
   base_ = static_cast<std::byte*>(mapping);
 }
 
@@ -71,16 +74,20 @@ void Arena::restage(const Call& call) {
   write_bands(all, *workspace_);
 }
 
-std::span<std::byte> Arena::storage(std::size_t index) const { return {base_ + regions_[index].payload, regions_[index].bytes}; }
+std::span<std::byte> Arena::storage(std::size_t index) const {
+  return {base_ + regions_[index].payload, regions_[index].bytes};
+}
 
 TensorView Arena::view(const Call& call, Slot slot) const {
   const SlotRef& ref = call.ref(slot);
-  return {storage(ref.storage).data() + static_cast<std::size_t>(ref.offset) * byte_size(ref.dtype), ref.dtype, ref.shape, ref.strides};
+  return {storage(ref.storage).data() + static_cast<std::size_t>(ref.offset) * byte_size(ref.dtype), ref.dtype,
+          ref.shape, ref.strides};
 }
 
 std::optional<std::string> Arena::guard_damage(const Call& call) const {
   for (std::size_t i = 0; i < regions_.size(); ++i)
-    if (const auto found = damage({base_, bytes_}, regions_[i])) return fmt::format("{}: {}", slots_of(call, i), found->text());
+    if (const auto found = damage({base_, bytes_}, regions_[i]))
+      return fmt::format("{}: {}", slots_of(call, i), found->text());
   if (workspace_)
     if (const auto found = damage({base_, bytes_}, *workspace_)) return fmt::format("workspace: {}", found->text());
   return std::nullopt;
@@ -91,13 +98,17 @@ nlohmann::json Arena::describe(const Call& call) const {
   for (std::size_t i = 0; i < kSlots; ++i) {
     if (!call.slots[i]) continue;
     const SlotRef& ref = *call.slots[i];
-    const std::size_t offset = regions_[ref.storage].payload + static_cast<std::size_t>(ref.offset) * byte_size(ref.dtype);
+    const std::size_t offset =
+        regions_[ref.storage].payload + static_cast<std::size_t>(ref.offset) * byte_size(ref.dtype);
     tensors.push_back(describe_slot(static_cast<Slot>(i), offset, ref.dtype, ref.shape, ref.strides));
   }
-  if (workspace_) tensors.push_back(describe_slot(Slot::Workspace, workspace_->payload, DType::U8, {static_cast<std::int64_t>(workspace_->bytes)}, {1}));
+  if (workspace_)
+    tensors.push_back(describe_slot(Slot::Workspace, workspace_->payload, DType::U8,
+                                    {static_cast<std::int64_t>(workspace_->bytes)}, {1}));
   for (const Region& region : regions_)
     if (region.pages)
-      for (const ByteRange& page : {page_before(region), page_after(region)}) forbidden.push_back({page.offset, page.bytes});
+      for (const ByteRange& page : {page_before(region), page_after(region)})
+        forbidden.push_back({page.offset, page.bytes});
   return {{"bytes", bytes_}, {"tensors", tensors}, {"forbidden", forbidden}};
 }
 

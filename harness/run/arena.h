@@ -25,7 +25,8 @@ class Arena {
   std::byte* base() const { return base_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Copies all storages of `call` in, behind `extra` bytes of workspace (poisoned) when that is not 0, with fresh bands.
+  // Copies all storages of `call` in, behind `extra` bytes of workspace (poisoned) when that is not 0, with fresh
+  // bands.
   void stage(const Call& call, GuardMode mode, std::size_t workspace);
   // Copies contents again, at the same places: for the next launch of the same plan.
   void restage(const Call& call);

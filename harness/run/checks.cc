@@ -21,7 +21,8 @@ bool is_written(const Call& call, std::size_t storage, bool (*kind)(Slot)) {
 std::string slot_names(const Call& call, std::size_t storage) {
   std::string names;
   for (std::size_t i = 0; i < kSlots; ++i)
-    if (call.slots[i] && call.slots[i]->storage == storage) names += (names.empty() ? "" : ", ") + std::string(kSlotNames[i]);
+    if (call.slots[i] && call.slots[i]->storage == storage)
+      names += (names.empty() ? "" : ", ") + std::string(kSlotNames[i]);
   return names;
 }
 
@@ -52,14 +53,21 @@ std::string cache_place(const Problem& p, const CachePlace& place, std::int64_t 
       for (std::int64_t head = 0; head < e.heads; ++head)
         for (std::int64_t dim = 0; dim < place.width; ++dim)
           if (place.index(page, slot, head, dim) == element)
-            return fmt::format("page {}, slot {} (flat slot {}), KV head {}, dim {}", page, slot, page * p.page_size + slot, head, dim);
+            return fmt::format("page {}, slot {} (flat slot {}), KV head {}, dim {}", page, slot,
+                               page * p.page_size + slot, head, dim);
   return fmt::format("element {} (padding)", element);
 }
 
 Failure numeric_failure(const Comparison& c, std::string_view what) {
   if (c.special)
-    return {FailKind::Special, fmt::format("{} has a NaN or Inf out of place at {}; {} of {} elements fail", what, text(*c.special), c.failing, c.elements), c.special};
-  return {FailKind::Numeric, fmt::format("{} is outside its bound at {} (ratio {:.3g}); {} of {} elements fail", what, text(*c.worst), c.ratio, c.failing, c.elements), c.worst};
+    return {FailKind::Special,
+            fmt::format("{} has a NaN or Inf out of place at {}; {} of {} elements fail", what, text(*c.special),
+                        c.failing, c.elements),
+            c.special};
+  return {FailKind::Numeric,
+          fmt::format("{} is outside its bound at {} (ratio {:.3g}); {} of {} elements fail", what, text(*c.worst),
+                      c.ratio, c.failing, c.elements),
+          c.worst};
 }
 
 // One output against its bound; the verdict keeps the worst of several.
@@ -101,9 +109,12 @@ std::optional<Failure> check_produced(const Launched& l) {
     if (!slot || !l.call.has(*slot)) continue;
     const SlotRef& wanted = l.call.ref(*slot);
     const auto shape = produced.at("shape").get<Dims>();
-    if (shape != wanted.shape) return Failure{FailKind::Shape, fmt::format("{} has shape {}, expected {}", key, shape_text(shape), shape_text(wanted.shape))};
+    if (shape != wanted.shape)
+      return Failure{FailKind::Shape,
+                     fmt::format("{} has shape {}, expected {}", key, shape_text(shape), shape_text(wanted.shape))};
     const auto dtype = produced.at("dtype").get<std::string>();
-    if (dtype != name(wanted.dtype)) return Failure{FailKind::Dtype, fmt::format("{} is {}, expected {}", key, dtype, name(wanted.dtype))};
+    if (dtype != name(wanted.dtype))
+      return Failure{FailKind::Dtype, fmt::format("{} is {}, expected {}", key, dtype, name(wanted.dtype))};
   }
   return std::nullopt;
 }
@@ -117,9 +128,11 @@ std::optional<Failure> check_untouched(const Launched& l) {
       const auto mask = inside(l.call, i);
       for (std::size_t byte = 0; byte < mask.size(); ++byte)
         if (!mask[byte] && before[byte] != after[byte])
-          return Failure{FailKind::Guard, fmt::format("{}: wrote into the gaps between its rows, first at byte {}", slot_names(l.call, i), byte)};
+          return Failure{FailKind::Guard, fmt::format("{}: wrote into the gaps between its rows, first at byte {}",
+                                                      slot_names(l.call, i), byte)};
     } else if (const auto at = std::mismatch(before.begin(), before.end(), after.begin()).first; at != before.end()) {
-      return Failure{FailKind::InputMutated, fmt::format("input {} was changed, first at byte {}", slot_names(l.call, i), at - before.begin())};
+      return Failure{FailKind::InputMutated,
+                     fmt::format("input {} was changed, first at byte {}", slot_names(l.call, i), at - before.begin())};
     }
   }
   return std::nullopt;
@@ -146,10 +159,12 @@ std::optional<Failure> check_caches(const Launched& l, const Outcomes& right) {
     if (at == bytes.end()) continue;
     const std::size_t size = byte_size(l.problem.cache), element = static_cast<std::size_t>(at - bytes.begin()) / size;
     std::int64_t differing = 0;
-    for (std::size_t i = 0; i < bytes.size() / size; ++i) differing += !std::equal(&bytes[i * size], &bytes[i * size] + size, &after[i * size]);
+    for (std::size_t i = 0; i < bytes.size() / size; ++i)
+      differing += !std::equal(&bytes[i * size], &bytes[i * size] + size, &after[i * size]);
     // In a storage of both, K's elements are looked for first.
     const bool is_k = storage == l.call.ref(Slot::KCache).storage;
-    std::string where = cache_place(l.problem, is_k ? l.call.layout.k : l.call.layout.v, static_cast<std::int64_t>(element));
+    std::string where =
+        cache_place(l.problem, is_k ? l.call.layout.k : l.call.layout.v, static_cast<std::int64_t>(element));
     std::string what(name(is_k ? Slot::KCache : Slot::VCache));
     if (l.call.layout.one_storage && where.find("padding") != std::string::npos) {
       where = cache_place(l.problem, l.call.layout.v, static_cast<std::int64_t>(element));
@@ -157,9 +172,11 @@ std::optional<Failure> check_caches(const Launched& l, const Outcomes& right) {
     }
     const auto code = [&](const std::byte* from) { return load_code(l.problem.cache, from); };
     const auto before = l.call.storages[storage].bytes();
-    return Failure{FailKind::CacheWrite,
-                   fmt::format("{} holds 0x{:x} at {}, expected 0x{:x} (before the call 0x{:x}); {} of {} elements differ", what, code(&after[element * size]),
-                               where, code(&bytes[element * size]), code(&before[element * size]), differing, bytes.size() / size)};
+    return Failure{
+        FailKind::CacheWrite,
+        fmt::format("{} holds 0x{:x} at {}, expected 0x{:x} (before the call 0x{:x}); {} of {} elements differ", what,
+                    code(&after[element * size]), where, code(&bytes[element * size]), code(&before[element * size]),
+                    differing, bytes.size() / size)};
   }
   return std::nullopt;
 }
@@ -178,7 +195,8 @@ std::optional<Failure> check_nothing_written(const Call& call, const Arena& aren
   for (std::size_t i = 0; i < call.storages.size(); ++i) {
     const auto before = call.storages[i].bytes();
     if (std::equal(before.begin(), before.end(), arena.storage(i).begin())) continue;
-    return Failure{FailKind::InputMutated, fmt::format("rejected the call, but had written to {}", slot_names(call, i))};
+    return Failure{FailKind::InputMutated,
+                   fmt::format("rejected the call, but had written to {}", slot_names(call, i))};
   }
   return std::nullopt;
 }

@@ -4,8 +4,8 @@
 
 #include "harness/core/contract.h"
 #include "harness/core/expected.h"
-#include "harness/core/verdict.h"
 #include "harness/judge/compare.h"
+#include "harness/record/verdict.h"
 #include "harness/run/arena.h"
 
 #include <nlohmann/json.hpp>
@@ -27,8 +27,8 @@ using StorageBytes = std::map<std::size_t, std::vector<std::byte>>;  // by stora
 
 // What a call should leave behind.
 struct Outcomes {
-  Expected values;        // of outputs; empty for a write alone
-  StorageBytes caches;    // of the cache storages, empty for rope
+  Expected values;      // of outputs; empty for a write alone
+  StorageBytes caches;  // of the cache storages, empty for rope
 };
 
 // One launch that came back: `body` is the worker's reply, `arena` what it left.

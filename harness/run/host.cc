@@ -26,8 +26,10 @@ Reply Host::open() {
   if (opened_ && (session_ || (worker_ && worker_->alive()))) return {};
   opened_ = false;
   plans_ = 0;
-  if (options_.in_process) session_ = std::make_unique<Session>(arena_.fd());
-  else worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{options_.program, "--worker"}, arena_.fd());
+  if (options_.in_process)
+    session_ = std::make_unique<Session>(arena_.fd());
+  else
+    worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{options_.program, "--worker"}, arena_.fd());
   const std::string path = std::filesystem::absolute(plugin_path(contract_, options_.backends)).string();
   WorkerLimits limits = options_.limits;
   limits.answer = std::max(limits.answer, kOpenLimit);

@@ -16,8 +16,8 @@ struct HostOptions {
   bool in_process = false;
   GuardMode guards = GuardMode::Bands;
   WorkerLimits limits;
-  std::string program;        // this executable, for workers
-  std::string backends;       // folder of libattest_NAME.so
+  std::string program;   // this executable, for workers
+  std::string backends;  // folder of libattest_NAME.so
 };
 
 class Host {

@@ -32,11 +32,14 @@ constexpr std::size_t kLastWords = 300;  // bytes of a worker's output that a me
 // One thread a process: kernels are timed and, some of them, planned for that. Memory that a kernel allocates and does
 // not initialise holds the same bytes on every run: what it makes of them is seen again.
 std::vector<std::string> worker_environment() {
-  std::vector<std::string> all{"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MALLOC_PERTURB_=85"};
+  std::vector<std::string> all{"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
+                               "MALLOC_PERTURB_=85"};
   const std::size_t own = all.size();
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view text(*entry);
-    const auto same_name = [&](const std::string& other) { return text.starts_with(other.substr(0, other.find('=') + 1)); };
+    const auto same_name = [&](const std::string& other) {
+      return text.starts_with(other.substr(0, other.find('=') + 1));
+    };
     if (std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(own), same_name)) all.emplace_back(text);
   }
   return all;
@@ -53,7 +56,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int arena_fd) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw InfraError(fmt::format("no socket for a worker: {}", std::strerror(errno)));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw InfraError(fmt::format("no socket for a worker: {}", std::strerror(errno)));
   socket_ = ends[0];
   output_ = memfd_create("attest-worker-output", MFD_CLOEXEC);
   if (output_ >= 0) fcntl(output_, F_SETFL, O_APPEND);
@@ -72,7 +76,8 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int arena_
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const auto environment = worker_environment();
-  const int error = posix_spawn(&pid_, command[0].c_str(), &actions, &attributes, pointers(command).data(), pointers(environment).data());
+  const int error = posix_spawn(&pid_, command[0].c_str(), &actions, &attributes, pointers(command).data(),
+                                pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   for (const int fd : {ends[1], socket_source, arena_source}) close(fd);
@@ -103,7 +108,8 @@ Reply WorkerProcess::ask(const nlohmann::json& request, const WorkerLimits& limi
       const std::string line = pending_.substr(0, newline);
       pending_.erase(0, newline + 1);
       const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (json.is_discarded() || !json.contains("status")) return end(Reply::Status::Crash, "answered with something that is no reply: " + line.substr(0, kLastWords));
+      if (json.is_discarded() || !json.contains("status"))
+        return end(Reply::Status::Crash, "answered with something that is no reply: " + line.substr(0, kLastWords));
       return reply_from_json(json);
     }
     pollfd waiting{socket_, POLLIN, 0};
@@ -111,35 +117,43 @@ Reply WorkerProcess::ask(const nlohmann::json& request, const WorkerLimits& limi
     if (ready > 0) {
       char buffer[65536];
       const auto n = recv(socket_, buffer, sizeof buffer, 0);
-      if (n > 0) pending_.append(buffer, static_cast<std::size_t>(n));
-      else if (n == 0 || errno != EINTR) return end(Reply::Status::Crash, how_it_died());
+      if (n > 0)
+        pending_.append(buffer, static_cast<std::size_t>(n));
+      else if (n == 0 || errno != EINTR)
+        return end(Reply::Status::Crash, how_it_died());
       continue;
     }
-    if (Clock::now() > deadline) return end(Reply::Status::Timeout, fmt::format("no answer within {} ms", limits.answer.count()));
+    if (Clock::now() > deadline)
+      return end(Reply::Status::Timeout, fmt::format("no answer within {} ms", limits.answer.count()));
     if (const std::size_t now = resident(); now > before + limits.memory)
-      return end(Reply::Status::Memory, fmt::format("its memory grew by {} MiB over one request (limit {})", (now - before) >> 20, limits.memory >> 20));
+      return end(Reply::Status::Memory, fmt::format("its memory grew by {} MiB over one request (limit {})",
+                                                    (now - before) >> 20, limits.memory >> 20));
   }
 }
 
 Reply WorkerProcess::end(Reply::Status status, const std::string& what) {
   kill_and_reap();
   const std::string words = last_words();
-  return {.status = status, .type = "", .text = words.empty() ? what : fmt::format("{}; its last words: {}", what, words)};
+  return {
+      .status = status, .type = "", .text = words.empty() ? what : fmt::format("{}; its last words: {}", what, words)};
 }
 
 std::string WorkerProcess::how_it_died() {
   // Its socket closed, so it is gone or about to be.
   for (int i = 0; i < 200 && pid_ > 0; ++i) {
-    if (waitpid(pid_, &exit_status_, WNOHANG) == pid_) pid_ = -1;
-    else usleep(10'000);
+    if (waitpid(pid_, &exit_status_, WNOHANG) == pid_)
+      pid_ = -1;
+    else
+      usleep(10'000);
   }
   if (pid_ > 0) return "closed its socket without an answer";
-  if (WIFSIGNALED(exit_status_)) return fmt::format("killed by signal {} ({})", WTERMSIG(exit_status_), strsignal(WTERMSIG(exit_status_)));
+  if (WIFSIGNALED(exit_status_))
+    return fmt::format("killed by signal {} ({})", WTERMSIG(exit_status_), strsignal(WTERMSIG(exit_status_)));
   return fmt::format("exited with code {} without an answer", WEXITSTATUS(exit_status_));
 }
 
 std::string WorkerProcess::last_words() {
-  struct stat info{};
+  struct stat info {};
   if (output_ < 0 || fstat(output_, &info) != 0 || info.st_size == 0) return "";
   const auto size = static_cast<std::size_t>(info.st_size), want = std::min(size, kLastWords);
   std::string text(want, '\0');

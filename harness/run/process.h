@@ -4,16 +4,16 @@
 
 #include "harness/run/protocol.h"
 
+#include <sys/types.h>
 #include <chrono>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 namespace attest {
 
 struct WorkerLimits {
-  std::chrono::milliseconds answer{60'000};      // for one request
-  std::size_t memory = std::size_t{2} << 30;     // growth of the resident set over one request, bytes
+  std::chrono::milliseconds answer{60'000};   // for one request
+  std::size_t memory = std::size_t{2} << 30;  // growth of the resident set over one request, bytes
 };
 
 class WorkerProcess {

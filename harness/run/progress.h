@@ -2,7 +2,7 @@
 // that reports a failure ends with the command that repeats it.
 #pragma once
 
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 
 #include <chrono>
 #include <cstdio>

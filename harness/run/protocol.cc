@@ -8,19 +8,23 @@ namespace attest {
 namespace {
 
 // The ABI's numbers are this program's enumerators.
-static_assert(static_cast<int>(DType::F64) == ATTEST_F64 && static_cast<int>(DType::E5M2FNUZ) == ATTEST_FP8_E5M2FNUZ && static_cast<int>(DType::U8) == ATTEST_U8);
+static_assert(static_cast<int>(DType::F64) == ATTEST_F64 && static_cast<int>(DType::E5M2FNUZ) == ATTEST_FP8_E5M2FNUZ &&
+              static_cast<int>(DType::U8) == ATTEST_U8);
 static_assert(static_cast<int>(Op::Write) == ATTEST_OP_WRITE && static_cast<int>(Op::Rope) == ATTEST_OP_ROPE);
 static_assert(static_cast<int>(Phase::Decode) == ATTEST_DECODE && static_cast<int>(Phase::Rope) == ATTEST_ROPE);
-static_assert(static_cast<int>(Slot::Q) == ATTEST_Q && static_cast<int>(Slot::LenKv) == ATTEST_LEN_KV && static_cast<int>(Slot::Count) == ATTEST_NUM_SLOTS);
+static_assert(static_cast<int>(Slot::Q) == ATTEST_Q && static_cast<int>(Slot::LenKv) == ATTEST_LEN_KV &&
+              static_cast<int>(Slot::Count) == ATTEST_NUM_SLOTS);
 
-constexpr std::array<std::string_view, 8> kStatusNames{"ok", "unsupported", "rejected", "error", "missing", "crash", "timeout", "memory"};
+constexpr std::array<std::string_view, 8> kStatusNames{"ok",      "unsupported", "rejected", "error",
+                                                       "missing", "crash",       "timeout",  "memory"};
 
 }  // namespace
 
 std::string_view name(Reply::Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
 
 Reply reply_from_json(const nlohmann::json& json) {
-  Reply reply{.status = Reply::Status::Error, .type = json.value("type", ""), .text = json.value("text", ""), .body = json};
+  Reply reply{
+      .status = Reply::Status::Error, .type = json.value("type", ""), .text = json.value("text", ""), .body = json};
   const auto status = json.at("status").get<std::string>();
   for (std::size_t i = 0; i < kStatusNames.size(); ++i)
     if (kStatusNames[i] == status) return reply.status = static_cast<Reply::Status>(i), reply;

@@ -2,7 +2,8 @@
 // shared memory (arena.h). A worker in another language speaks the same (docs/protocol.md).
 //
 //     {"do":"open","plugin":"...","options":{...}}       -> {"status":"ok","version":"...","about":"..."}
-//     {"do":"supports","problem":{...}}                  -> {"status":"ok"|"unsupported"|"rejected"}, "workspace": bytes
+//     {"do":"supports","problem":{...}}                  -> {"status":"ok"|"unsupported"|"rejected"}, "workspace":
+//     bytes
 //     {"do":"cache_index","problem":{...},"bytes":N,...} -> tables written to the arena
 //     {"do":"plan","problem":{...},"arena":{...}}        -> {"status":...}
 //     {"do":"launch"}                                    -> {"status":..., "ms":..., "ran":"...", "produced":{...}}

@@ -53,7 +53,8 @@ void conclude(Verdict& verdict, const Reply& reply) {
   const std::string what = reply.type.empty() ? reply.text : reply.type + ": " + reply.text;
   switch (reply.status) {
     case Reply::Status::Unsupported: return conclude(verdict, Outcome::Unsupported, "the kernel declines: " + what);
-    case Reply::Status::Rejected: return fail(verdict, {FailKind::Rejected, "refused what its contract claims: " + what});
+    case Reply::Status::Rejected:
+      return fail(verdict, {FailKind::Rejected, "refused what its contract claims: " + what});
     case Reply::Status::Missing: return conclude(verdict, Outcome::NotRun, what);
     case Reply::Status::Crash: return conclude(verdict, Outcome::Crash, what);
     case Reply::Status::Timeout: return conclude(verdict, Outcome::Timeout, what);
@@ -64,10 +65,15 @@ void conclude(Verdict& verdict, const Reply& reply) {
 
 // The reply to what the contract says must be rejected. `staged` is null where no tensors were made yet.
 void judge_rejection(const Step& step, const Reply& reply, const Call* staged) {
-  if (reply.ok()) return fail(step.verdict, {FailKind::Accepted, step.expected.text == "*" ? "took what it must reject" : fmt::format("took what it must reject with \"{}\"", step.expected.text)});
+  if (reply.ok())
+    return fail(step.verdict,
+                {FailKind::Accepted, step.expected.text == "*"
+                                         ? "took what it must reject"
+                                         : fmt::format("took what it must reject with \"{}\"", step.expected.text)});
   if (reply.status != Reply::Status::Rejected) return conclude(step.verdict, reply);
   if (step.expected.text != "*" && reply.text.find(step.expected.text) == std::string::npos)
-    return fail(step.verdict, {FailKind::Message, fmt::format("rejected it with \"{}\", which lacks \"{}\"", reply.text, step.expected.text)});
+    return fail(step.verdict, {FailKind::Message, fmt::format("rejected it with \"{}\", which lacks \"{}\"", reply.text,
+                                                              step.expected.text)});
   if (staged)
     if (const auto failure = check_nothing_written(*staged, step.host.arena())) return fail(step.verdict, *failure);
   conclude(step.verdict, Outcome::Pass, fmt::format("rejected as it must be: {}", reply.text));
@@ -76,12 +82,16 @@ void judge_rejection(const Step& step, const Reply& reply, const Call* staged) {
 // Where a layout is the plug-in's own, it is asked for every element's place.
 CacheTables cache_tables(Host& host, const Problem& problem) {
   if (problem.op == Op::Rope || !problem.layout.indexed_by_plugin) return {};
-  const auto count = [&](int width) { return static_cast<std::size_t>(problem.num_pages) * static_cast<std::size_t>(problem.page_size) * static_cast<std::size_t>(problem.heads_kv) * static_cast<std::size_t>(width); };
+  const auto count = [&](int width) {
+    return static_cast<std::size_t>(problem.num_pages) * static_cast<std::size_t>(problem.page_size) *
+           static_cast<std::size_t>(problem.heads_kv) * static_cast<std::size_t>(width);
+  };
   const std::size_t k = count(problem.dim), v = count(problem.dim_v);
   Call scratch;
   scratch.storages.emplace_back(DType::I64, Dims{static_cast<std::int64_t>(k + v)});
   host.arena().stage(scratch, GuardMode::Bands, 0);
-  const Reply reply = host.ask({{"do", "cache_index"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(scratch)}});
+  const Reply reply =
+      host.ask({{"do", "cache_index"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(scratch)}});
   if (!reply.ok()) throw InfraError(fmt::format("{}: {}", host.contract().backend, reply.text));
   const auto* table = reinterpret_cast<const std::int64_t*>(host.arena().base());
   return {.k = {table, table + k}, .v = {table + k, table + k + v}};
@@ -102,10 +112,12 @@ Outcomes right_outcomes(const Step& step, const Problem& problem, const Call& ca
   if (problem.op == Op::Write) return right;
   // Attention reads the cache as it is after the write.
   const auto swap_caches = [&] {
-    for (auto& [storage, bytes] : right.caches) std::swap_ranges(bytes.begin(), bytes.end(), call.storages[storage].bytes().begin());
+    for (auto& [storage, bytes] : right.caches)
+      std::swap_ranges(bytes.begin(), bytes.end(), call.storages[storage].bytes().begin());
   };
   swap_caches();
-  right.values = attend(problem, call, arithmetic(contract, step.c), call_rules(contract, step.c), step.options.precision);
+  right.values =
+      attend(problem, call, arithmetic(contract, step.c), call_rules(contract, step.c), step.options.precision);
   swap_caches();
   return right;
 }
@@ -160,7 +172,10 @@ Reply plan_and_launch(const Step& step, const Problem& problem, const Call& call
     before = make_inputs(other, other_problem, {call.layout.k.table, call.layout.v.table});
   }
   host.arena().stage(before ? *before : call, host.options().guards, workspace);
-  if (const Reply reply = host.ask({{"do", "plan"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(call)}}); !reply.ok()) return reply;
+  if (const Reply reply =
+          host.ask({{"do", "plan"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(call)}});
+      !reply.ok())
+    return reply;
   if (before) {
     if (const Reply reply = host.ask({{"do", "launch"}}); !reply.ok()) return reply;
     host.arena().restage(call);
@@ -201,9 +216,11 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
       const auto first = written_bytes(call, host.arena());
       for (int launch = 1; launch < step.options.repeat && verdict.outcome == Outcome::Pass; ++launch) {
         host.arena().restage(call);
-        if (const Reply again = host.ask({{"do", "launch"}}); !again.ok()) conclude(verdict, again);
+        if (const Reply again = host.ask({{"do", "launch"}}); !again.ok())
+          conclude(verdict, again);
         else if (written_bytes(call, host.arena()) != first)
-          fail(verdict, {FailKind::Nondeterministic, fmt::format("launch {} of the same call gave other bits", launch + 1)});
+          fail(verdict,
+               {FailKind::Nondeterministic, fmt::format("launch {} of the same call gave other bits", launch + 1)});
       }
     }
   }
@@ -218,8 +235,11 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
 void apply_divergence(Verdict& verdict, const Expectation& expected) {
   if (expected.kind != Kind::Diverge) return;
   verdict.waiver = expected.source;
-  if (verdict.outcome == Outcome::Pass) return conclude(verdict, Outcome::Xpass, fmt::format("conforms, but its contract names a divergence: {}", expected.text));
-  if (verdict.outcome == Outcome::Fail) conclude(verdict, Outcome::Xfail, fmt::format("known divergence ({}): {}", expected.text, verdict.message));
+  if (verdict.outcome == Outcome::Pass)
+    return conclude(verdict, Outcome::Xpass,
+                    fmt::format("conforms, but its contract names a divergence: {}", expected.text));
+  if (verdict.outcome == Outcome::Fail)
+    conclude(verdict, Outcome::Xfail, fmt::format("known divergence ({}): {}", expected.text, verdict.message));
 }
 
 Verdict run_once(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace) {
@@ -240,7 +260,9 @@ Verdict run_once(const Case& c, Host& host, const CaseOptions& options, CaseTrac
   return verdict;
 }
 
-bool worth_a_second_look(const Verdict& verdict) { return verdict.outcome == Outcome::Fail || verdict.outcome == Outcome::Crash || verdict.outcome == Outcome::Xfail; }
+bool worth_a_second_look(const Verdict& verdict) {
+  return verdict.outcome == Outcome::Fail || verdict.outcome == Outcome::Crash || verdict.outcome == Outcome::Xfail;
+}
 
 }  // namespace
 
@@ -252,7 +274,8 @@ Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrac
   if (trace) *trace = {};
   Verdict second = run_once(c, host, options, trace);
   if (second.outcome != Outcome::Pass && second.outcome != Outcome::Xpass) return second;
-  fail(second, {FailKind::Nondeterministic, fmt::format("passes in a fresh process, but after other cases: {} {}", summary(first), first.message)});
+  fail(second, {FailKind::Nondeterministic,
+                fmt::format("passes in a fresh process, but after other cases: {} {}", summary(first), first.message)});
   return second;
 }
 

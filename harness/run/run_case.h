@@ -2,7 +2,7 @@
 // verdict; what throws is the harness or its user.
 #pragma once
 
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 #include "harness/run/checks.h"
 #include "harness/run/host.h"
 #include "reference/attention.h"
@@ -25,8 +25,8 @@ struct CaseTrace {
   std::vector<Tensor> left;  // the outputs' storages as the first launch left them
 };
 
-// Fails in a process that has served other cases are looked at again in a fresh one, whose verdict counts: what a kernel
-// left behind must not decide another case. A case that fails only after others is nondeterministic.
+// Fails in a process that has served other cases are looked at again in a fresh one, whose verdict counts: what a
+// kernel left behind must not decide another case. A case that fails only after others is nondeterministic.
 Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace = nullptr);
 
 }  // namespace attest

@@ -15,7 +15,8 @@ namespace {
 void save_expected(const std::string& path, const std::vector<double>& values, const ExpectedTensor& like) {
   Dims shape{like.rows, like.heads, like.dim};
   Dims strides = contiguous_strides(shape);
-  write_npy(path, {reinterpret_cast<std::byte*>(const_cast<double*>(values.data())), DType::F64, std::move(shape), std::move(strides)});
+  write_npy(path, {reinterpret_cast<std::byte*>(const_cast<double*>(values.data())), DType::F64, std::move(shape),
+                   std::move(strides)});
 }
 
 void save_expected_tensor(const std::string& folder, std::string_view slot, const ExpectedTensor& tensor) {
@@ -28,7 +29,8 @@ void save_expected_tensor(const std::string& folder, std::string_view slot, cons
 
 std::string folder_name(const std::string& token) {
   std::string name = token;
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == ':' || c == '*' || c == '#' || c == '%'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '/' || c == ':' || c == '*' || c == '#' || c == '%'; }, '_');
   return name.size() > 200 ? fmt::format("{}_{:016x}", name.substr(0, 180), std::hash<std::string>()(token)) : name;
 }
 

@@ -32,13 +32,9 @@ template <typename Body>
 Json guarded(const Body& body) {
   try {
     return body();
-  } catch (const UsageError&) {
-    throw;
-  } catch (const std::exception& error) {
+  } catch (const UsageError&) { throw; } catch (const std::exception& error) {
     return {{"status", "error"}, {"type", "exception"}, {"text", error.what()}};
-  } catch (...) {
-    return {{"status", "error"}, {"type", "exception"}, {"text", "unknown exception"}};
-  }
+  } catch (...) { return {{"status", "error"}, {"type", "exception"}, {"text", "unknown exception"}}; }
 }
 
 }  // namespace
@@ -82,12 +78,14 @@ Json Session::supports(const Json& request) {
   const AbiProblem problem(request.at("problem"));
   attest_message message{};
   Json json = status_json(backend_->supports(context_, &problem.problem, &message), message);
-  if (json["status"] == "ok" && backend_->workspace_bytes) json["workspace"] = backend_->workspace_bytes(context_, &problem.problem);
+  if (json["status"] == "ok" && backend_->workspace_bytes)
+    json["workspace"] = backend_->workspace_bytes(context_, &problem.problem);
   return json;
 }
 
 Json Session::cache_index(const Json& request) {
-  if (!backend_->cache_index) return error_json("the contract's layout is the plug-in's own, but it has no cache_index()");
+  if (!backend_->cache_index)
+    return error_json("the contract's layout is the plug-in's own, but it has no cache_index()");
   const AbiProblem holder(request.at("problem"));
   const attest_problem& p = holder.problem;
   map_arena(request.at("arena"));
@@ -96,7 +94,8 @@ Json Session::cache_index(const Json& request) {
     for (int page = 0; page < p.num_pages; ++page)
       for (int slot = 0; slot < p.page_size; ++slot)
         for (int head = 0; head < p.heads_kv; ++head)
-          for (int dim = 0; dim < (cache == ATTEST_K_CACHE ? p.dim : p.dim_v); ++dim) *to++ = backend_->cache_index(context_, &p, cache, page, slot, head, dim);
+          for (int dim = 0; dim < (cache == ATTEST_K_CACHE ? p.dim : p.dim_v); ++dim)
+            *to++ = backend_->cache_index(context_, &p, cache, page, slot, head, dim);
   return {{"status", "ok"}};
 }
 
@@ -108,13 +107,15 @@ void Session::map_arena(const Json& arena) {
   if (bytes != bytes_) {
     if (base_) munmap(base_, bytes_);
     void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd_, 0);
-    if (mapping == MAP_FAILED) throw std::runtime_error(fmt::format("can't map {} bytes of shared memory: {}", bytes, std::strerror(errno)));
+    if (mapping == MAP_FAILED)
+      throw std::runtime_error(fmt::format("can't map {} bytes of shared memory: {}", bytes, std::strerror(errno)));
     base_ = static_cast<std::byte*>(mapping);
     bytes_ = bytes;
   }
   for (const auto& page : arena.value("forbidden", Json::array())) {
     forbidden_.emplace_back(page.at(0), page.at(1));
-    if (mprotect(base_ + forbidden_.back().first, forbidden_.back().second, PROT_NONE) != 0) throw std::runtime_error("no guard pages: mprotect failed");
+    if (mprotect(base_ + forbidden_.back().first, forbidden_.back().second, PROT_NONE) != 0)
+      throw std::runtime_error("no guard pages: mprotect failed");
   }
 }
 
@@ -126,7 +127,11 @@ void Session::bind_slots(const Json& tensors) {
     if (!slot || !dtype) throw std::runtime_error("unknown slot or dtype: " + json.dump());
     const auto index = static_cast<std::size_t>(*slot);
     attest_tensor& tensor = tensors_[index];
-    tensor = {.data = base_ + json.at("offset").get<std::size_t>(), .dtype = static_cast<std::int32_t>(*dtype), .ndim = static_cast<std::int32_t>(json.at("shape").size()), .shape = {}, .strides = {}};
+    tensor = {.data = base_ + json.at("offset").get<std::size_t>(),
+              .dtype = static_cast<std::int32_t>(*dtype),
+              .ndim = static_cast<std::int32_t>(json.at("shape").size()),
+              .shape = {},
+              .strides = {}};
     for (std::size_t axis = 0; axis < json.at("shape").size(); ++axis) {
       tensor.shape[axis] = json.at("shape")[axis];
       tensor.strides[axis] = json.at("strides")[axis];
@@ -163,7 +168,8 @@ Json Session::launch() {
     if (!tensor) continue;
     Json shape = Json::array();
     for (int axis = 0; axis < tensor->ndim; ++axis) shape.push_back(tensor->shape[axis]);
-    json["produced"][std::string(kSlotNames[i])] = {{"dtype", name(static_cast<DType>(tensor->dtype))}, {"shape", shape}};
+    json["produced"][std::string(kSlotNames[i])] = {{"dtype", name(static_cast<DType>(tensor->dtype))},
+                                                    {"shape", shape}};
   }
   return json;
 }

@@ -16,8 +16,14 @@ namespace {
 
 class Sweep {
  public:
-  Sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict, const std::atomic<bool>& stop)
-      : input_(input), options_(options), journal_(journal), on_verdict_(on_verdict), stop_(stop), versions_(input.versions) {}
+  Sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict,
+        const std::atomic<bool>& stop)
+      : input_(input),
+        options_(options),
+        journal_(journal),
+        on_verdict_(on_verdict),
+        stop_(stop),
+        versions_(input.versions) {}
 
   std::size_t run() {
     std::vector<std::thread> threads;
@@ -58,7 +64,8 @@ class Sweep {
       verdict.message = error.what();
     }
     apply(input_.waivers, {task.c.backend, host.version(), token_without_seed(task.c)}, options_.today, verdict);
-    if (trace.call && (options_.save_all || is_failure(verdict.outcome))) save_tensors(options_.save, verdict.token, trace);
+    if (trace.call && (options_.save_all || is_failure(verdict.outcome)))
+      save_tensors(options_.save, verdict.token, trace);
 
     const std::lock_guard lock(mutex_);
     if (!host.version().empty()) record_backend(task.c.backend, host);
@@ -70,9 +77,12 @@ class Sweep {
 
   void record_backend(const std::string& backend, const Host& host) {
     const auto [known, fresh] = versions_.try_emplace(backend, host.version());
-    if (fresh) journal_.append(BackendRecord{backend, host.version(), host.about()});
+    if (fresh)
+      journal_.append(BackendRecord{backend, host.version(), host.about()});
     else if (known->second != host.version())
-      throw UsageError(fmt::format("backend {} is version {} now, the journal has verdicts of version {}: start a new one without --resume", backend, host.version(), known->second));
+      throw UsageError(fmt::format(
+          "backend {} is version {} now, the journal has verdicts of version {}: start a new one without --resume",
+          backend, host.version(), known->second));
   }
 
   const SweepInput& input_;
@@ -90,7 +100,8 @@ class Sweep {
 
 }  // namespace
 
-std::size_t sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict, const std::atomic<bool>& stop) {
+std::size_t sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict,
+                  const std::atomic<bool>& stop) {
   return Sweep(input, options, journal, on_verdict, stop).run();
 }
 

@@ -1,8 +1,8 @@
 // Runs cases over `jobs` threads, each with one kernel process at a time, and records every verdict as it comes.
 #pragma once
 
-#include "harness/core/journal.h"
-#include "harness/core/waiver.h"
+#include "harness/record/journal.h"
+#include "harness/record/waiver.h"
 #include "harness/run/run_case.h"
 
 #include <atomic>
@@ -17,9 +17,9 @@ struct SweepOptions {
   HostOptions host;
   CaseOptions cases;
   int jobs = 1;
-  std::size_t max_failures = 0;       // stop after so many, 0: never
-  std::string today;                  // YYYY-MM-DD, for waivers
-  std::string save;                   // folder for tensors of failing cases, empty: none
+  std::size_t max_failures = 0;  // stop after so many, 0: never
+  std::string today;             // YYYY-MM-DD, for waivers
+  std::string save;              // folder for tensors of failing cases, empty: none
   bool save_all = false;
 };
 
@@ -29,7 +29,7 @@ struct SweepTask {
 };
 
 struct SweepInput {
-  std::vector<SweepTask> tasks;               // in order; neighbours of one backend share a process
+  std::vector<SweepTask> tasks;  // in order; neighbours of one backend share a process
   std::vector<Waiver> waivers;
   std::map<std::string, std::string> versions;  // of backends that the journal already knows
 };
@@ -38,6 +38,7 @@ using OnVerdict = std::function<void(const Verdict&)>;  // called under a lock, 
 
 // Returns how many cases have no verdict because `stop` was set or max_failures reached. Throws what ends a run:
 // UsageError, InfraError of the journal; verdicts until then are in the journal.
-std::size_t sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict, const std::atomic<bool>& stop);
+std::size_t sweep(const SweepInput& input, const SweepOptions& options, Journal& journal, const OnVerdict& on_verdict,
+                  const std::atomic<bool>& stop);
 
 }  // namespace attest

@@ -37,9 +37,7 @@ int worker_main() {
       nlohmann::json reply;
       try {
         reply = session.answer(nlohmann::json::parse(pending.substr(0, end)));
-      } catch (const UsageError& error) {
-        reply = {{"status", "error"}, {"type", "usage"}, {"text", error.what()}};
-      }
+      } catch (const UsageError& error) { reply = {{"status", "error"}, {"type", "usage"}, {"text", error.what()}}; }
       pending.erase(0, end + 1);
       if (!send_line(reply.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))) return 0;
     }

@@ -1,5 +1,6 @@
 /* A plug-in in C11, built against abi.h alone: it copies the V of the newest key, which is what attention gives when a
-   row sees one key. -DABI_VERSION_BESIDE, -DNO_ENTRY and -DSHORT_TABLE make the plug-ins that the loader must refuse. */
+   row sees one key. -DABI_VERSION_BESIDE, -DNO_ENTRY and -DSHORT_TABLE make the plug-ins that the loader must refuse.
+ */
 #include "backends/abi.h"
 
 #include <stdlib.h>

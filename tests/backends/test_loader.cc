@@ -16,9 +16,7 @@ std::string plugin(const std::string& name) { return std::string(ATTEST_TEST_PLU
 std::string refusal(const std::string& path) {
   try {
     load_plugin(path);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
+  } catch (const UsageError& error) { return error.what(); }
   return "loaded";
 }
 

@@ -21,13 +21,16 @@ class Cli : public testing::Test {
  protected:
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / (std::string("attest_cli_") + info->test_suite_name() + "_" + info->name());
+    folder_ = std::filesystem::temp_directory_path() /
+              (std::string("attest_cli_") + info->test_suite_name() + "_" + info->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  Ran run(const std::string& arguments, const std::string& environment = "") const { return shell(environment + " " ATTEST_PROGRAM " " + arguments); }
+  Ran run(const std::string& arguments, const std::string& environment = "") const {
+    return shell("ATTEST_HOME='" ATTEST_SOURCE_DIR "' " + environment + " " ATTEST_PROGRAM " " + arguments);
+  }
 
   Ran shell(const std::string& command) const {
     std::FILE* pipe = popen(("cd '" + folder_.string() + "' && { " + command + " ; } 2>&1").c_str(), "r");

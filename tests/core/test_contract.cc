@@ -169,8 +169,7 @@ TEST(Expectation, AnythingElseThatIsNotNamedMustBeAtItsDefault) {
 TEST(Expectation, RejectsComeFirstThenDeclinesThenDivergences) {
   Contract c = contract();
   c.rejects = {{{at_least("d", 1)}, "no", "r"}};
-  expect(c,
-         {{"d=224", Kind::Reject, "no", "r"}, {"d=80", Kind::Reject, "no", "r"}});
+  expect(c, {{"d=224", Kind::Reject, "no", "r"}, {"d=80", Kind::Reject, "no", "r"}});
   expect(c, {{"prefill", Kind::Decline, "phase prefill is not claimed", "b.yaml"}});  // nothing to reject it
   c.rejects.clear();
   expect(c, {{"d=224", Kind::Decline, "too wide", "here"}, {"d=160", Kind::Diverge, "differs", "issue"}});

@@ -39,9 +39,7 @@ TEST(DType, EveryCodeRoundTrips) {
     const std::uint64_t codes = 2 * sign_of(dtype);
     for (std::uint64_t code = 0; code < codes; ++code) {
       const double value = decode(dtype, code);
-      if (!std::isnan(value)) {
-        ASSERT_EQ(encode(dtype, value), code) << name(dtype);
-      }
+      if (!std::isnan(value)) { ASSERT_EQ(encode(dtype, value), code) << name(dtype); }
     }
   }
 }
@@ -63,12 +61,8 @@ TEST(DType, TheBoundaryCheckCatchesWrongEncoders) {
   for (const DType dtype : narrow_formats()) {
     EXPECT_GT(mistakes(dtype, truncating), 0) << name(dtype);
     EXPECT_GT(mistakes(dtype, half_away), 0) << name(dtype);
-    if (dtype != DType::BF16) {
-      EXPECT_GT(mistakes(dtype, through_bf16), 0) << name(dtype);
-    }
-    if (dtype != DType::F16) {
-      EXPECT_GT(mistakes(dtype, through_f16), 0) << name(dtype);
-    }
+    if (dtype != DType::BF16) { EXPECT_GT(mistakes(dtype, through_bf16), 0) << name(dtype); }
+    if (dtype != DType::F16) { EXPECT_GT(mistakes(dtype, through_f16), 0) << name(dtype); }
   }
 }
 
@@ -80,31 +74,48 @@ TEST(DType, OverflowAndSpecialValues) {
   };
   // facts of cuda_fp8.hpp, the OCP OFP8 format and the ml_dtypes documentation
   const Row rows[]{
-      {DType::E4M3FN, 448, 0x7E, 0x7E},     {DType::E4M3FN, 449, 0x7E, 0x7E},
-      {DType::E4M3FN, 463.99, 0x7E, 0x7E},  {DType::E4M3FN, 464, 0x7E, 0x7E},
+      {DType::E4M3FN, 448, 0x7E, 0x7E},
+      {DType::E4M3FN, 449, 0x7E, 0x7E},
+      {DType::E4M3FN, 463.99, 0x7E, 0x7E},
+      {DType::E4M3FN, 464, 0x7E, 0x7E},
       {DType::E4M3FN, std::nextafterf(464, 1e9F), 0x7F, 0x7E},
-      {DType::E4M3FN, 465, 0x7F, 0x7E},     {DType::E4M3FN, 480, 0x7F, 0x7E},
-      {DType::E4M3FN, 1000, 0x7F, 0x7E},    {DType::E4M3FN, -1000, 0xFF, 0xFE},
-      {DType::E4M3FN, kInf, 0x7F, 0x7E},    {DType::E4M3FN, -kInf, 0xFF, 0xFE},
-      {DType::E4M3FN, -0.0, 0x80, 0x80},    {DType::E4M3FN, 0x1p-10, 0, 0},
+      {DType::E4M3FN, 465, 0x7F, 0x7E},
+      {DType::E4M3FN, 480, 0x7F, 0x7E},
+      {DType::E4M3FN, 1000, 0x7F, 0x7E},
+      {DType::E4M3FN, -1000, 0xFF, 0xFE},
+      {DType::E4M3FN, kInf, 0x7F, 0x7E},
+      {DType::E4M3FN, -kInf, 0xFF, 0xFE},
+      {DType::E4M3FN, -0.0, 0x80, 0x80},
+      {DType::E4M3FN, 0x1p-10, 0, 0},
       {DType::E4M3FN, std::nextafterf(0x1p-10F, 1), 1, 1},
-      {DType::E4M3FN, 0x1.8p-9, 2, 2},      {DType::E4M3FN, 0x1p-6, 0x08, 0x08},
-      {DType::E5M2, 57344, 0x7B, 0x7B},     {DType::E5M2, 61439.99, 0x7B, 0x7B},
-      {DType::E5M2, 61440, 0x7C, 0x7B},     {DType::E5M2, 65536, 0x7C, 0x7B},
-      {DType::E5M2, -kInf, 0xFC, 0xFB},     {DType::E5M2, 0x1p-17, 0, 0},
-      {DType::E4M3FNUZ, 240, 0x7F, 0x7F},   {DType::E4M3FNUZ, 247.9, 0x7F, 0x7F},
-      {DType::E4M3FNUZ, 248, 0x80, 0x7F},   {DType::E4M3FNUZ, -300, 0x80, 0xFF},
-      {DType::E4M3FNUZ, -0.0, 0, 0},        {DType::E4M3FNUZ, -0x1p-12, 0, 0},
-      {DType::E5M2FNUZ, 57344, 0x7F, 0x7F}, {DType::E5M2FNUZ, 1e6, 0x80, 0x7F},
-      {DType::F16, 65504, 0x7BFF, 0x7BFF},  {DType::F16, 65519.99, 0x7BFF, 0x7BFF},
-      {DType::F16, 65520, 0x7C00, 0x7BFF},  {DType::BF16, 3.4e38, 0x7F80, 0x7F7F},
+      {DType::E4M3FN, 0x1.8p-9, 2, 2},
+      {DType::E4M3FN, 0x1p-6, 0x08, 0x08},
+      {DType::E5M2, 57344, 0x7B, 0x7B},
+      {DType::E5M2, 61439.99, 0x7B, 0x7B},
+      {DType::E5M2, 61440, 0x7C, 0x7B},
+      {DType::E5M2, 65536, 0x7C, 0x7B},
+      {DType::E5M2, -kInf, 0xFC, 0xFB},
+      {DType::E5M2, 0x1p-17, 0, 0},
+      {DType::E4M3FNUZ, 240, 0x7F, 0x7F},
+      {DType::E4M3FNUZ, 247.9, 0x7F, 0x7F},
+      {DType::E4M3FNUZ, 248, 0x80, 0x7F},
+      {DType::E4M3FNUZ, -300, 0x80, 0xFF},
+      {DType::E4M3FNUZ, -0.0, 0, 0},
+      {DType::E4M3FNUZ, -0x1p-12, 0, 0},
+      {DType::E5M2FNUZ, 57344, 0x7F, 0x7F},
+      {DType::E5M2FNUZ, 1e6, 0x80, 0x7F},
+      {DType::F16, 65504, 0x7BFF, 0x7BFF},
+      {DType::F16, 65519.99, 0x7BFF, 0x7BFF},
+      {DType::F16, 65520, 0x7C00, 0x7BFF},
+      {DType::BF16, 3.4e38, 0x7F80, 0x7F7F},
       {DType::F32, 1e39, 0x7F800000, 0x7F7FFFFF},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(encode(row.dtype, row.value, Overflow::Ieee), row.ieee) << name(row.dtype) << " " << row.value;
     EXPECT_EQ(encode(row.dtype, row.value, Overflow::Saturate), row.saturated) << name(row.dtype) << " " << row.value;
   }
-  for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16, DType::E4M3FN, DType::E5M2, DType::E4M3FNUZ, DType::E5M2FNUZ})
+  for (const DType dtype :
+       {DType::F64, DType::F32, DType::F16, DType::BF16, DType::E4M3FN, DType::E5M2, DType::E4M3FNUZ, DType::E5M2FNUZ})
     for (const auto overflow : {Overflow::Ieee, Overflow::Saturate}) {
       EXPECT_TRUE(std::isnan(round_to(dtype, kNan, overflow))) << name(dtype);
       EXPECT_TRUE(std::isnan(round_to(dtype, -kNan, overflow))) << name(dtype);
@@ -120,7 +131,8 @@ TEST(DType, FnBitsReadAsFnuzAreHalf) {  // the silent factor of two of a wrong d
 TEST(DType, F32IsTheMachinesOwnRounding) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 2'000'000; ++i) {
-    const auto value = std::bit_cast<double>((random() & 0x800FFFFFFFFFFFFF) | (std::uint64_t{860 + random() % 300} << 52));
+    const auto value =
+        std::bit_cast<double>((random() & 0x800FFFFFFFFFFFFF) | (std::uint64_t{860 + random() % 300} << 52));
     ASSERT_EQ(encode(DType::F32, value), std::bit_cast<std::uint32_t>(static_cast<float>(value))) << value;
   }
 }
@@ -153,9 +165,7 @@ TEST(DType, ArraysAgreeWithScalars) {
       const double right = round_to(dtype, values[i], Overflow::Saturate);
       EXPECT_TRUE(back[i] == right || (std::isnan(back[i]) && std::isnan(right))) << name(dtype) << " " << values[i];
       EXPECT_EQ(std::isnan(narrow[i]), std::isnan(right));
-      if (!std::isnan(right)) {
-        EXPECT_EQ(narrow[i], static_cast<float>(right));
-      }
+      if (!std::isnan(right)) { EXPECT_EQ(narrow[i], static_cast<float>(right)); }
     }
   }
 }

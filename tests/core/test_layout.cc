@@ -1,6 +1,7 @@
 // Layouts of caches: every element of K and V has a place of its own inside the storage, the shown tensors lie where
 // their axes say, and what would overlap is refused.
 #include "harness/core/layout.h"
+#include "harness/core/slot.h"
 
 #include <gtest/gtest.h>
 
@@ -191,6 +192,19 @@ TEST(Layout, RefusesKAndVThatWouldOverlap) {
 TEST(Layout, AxesHaveNames) {
   for (const CacheAxis axis : {page, slot, head, kv, dim}) EXPECT_EQ(cache_axis_from_name(name(axis)), axis);
   EXPECT_EQ(cache_axis_from_name("lane"), std::nullopt);
+}
+
+TEST(Slot, NamesRoundTrip) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    const auto one = static_cast<Slot>(i);
+    EXPECT_EQ(slot_from_name(name(one)), one);
+    EXPECT_TRUE(names.insert(name(one)).second);
+    EXPECT_FALSE(is_output(one) && is_cache(one));
+  }
+  EXPECT_EQ(slot_from_name("query"), std::nullopt);
+  EXPECT_TRUE(is_output(Slot::Lse) && is_output(Slot::QOut) && !is_output(Slot::Q) && is_cache(Slot::VCache) &&
+              !is_cache(Slot::VNew));
 }
 
 }  // namespace

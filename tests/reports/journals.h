@@ -1,7 +1,7 @@
 // Journals to write reports of: a small one with every outcome, a hostile one, and large ones.
 #pragma once
 
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 
 #include <string>
 #include <string_view>

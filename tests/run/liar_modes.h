@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 
 namespace attest::test {
 
@@ -27,7 +27,9 @@ inline const std::vector<LiarMode>& liar_modes() {
   const std::string write = "write/liar/q=bf16/kv=fp8_e4m3/h=6:2/d=32/page=16/seq=3x15,2x33/scales=odd#3";
   const std::string rope = "rope/liar/q=bf16/k=fp8_e4m3/h=6:2/d=32/seq=1x15,3x33#3";
   const std::string fnuz = "decode/liar/q=bf16/kv=fp8_e4m3fnuz/h=6:2/d=32/page=16/seq=1x15,1x33#3";
-  const auto fails = [](const std::string& fault, const std::string& token, FailKind kind) { return LiarMode{fault, token, Outcome::Fail, kind}; };
+  const auto fails = [](const std::string& fault, const std::string& token, FailKind kind) {
+    return LiarMode{fault, token, Outcome::Fail, kind};
+  };
   static const std::vector<LiarMode> all{
       fails("mask_off_by_one", prefill, FailKind::Numeric),
       fails("dropped_k_scale", decode, FailKind::Numeric),

@@ -9,7 +9,8 @@
 namespace attest::test {
 
 inline const ContractBook& contracts() {
-  static const ContractBook book = ContractBook::read(ATTEST_SOURCE_DIR "/cases/contracts", ATTEST_SOURCE_DIR "/.deps/python");
+  static const ContractBook book =
+      ContractBook::read(ATTEST_SOURCE_DIR "/cases/contracts", ATTEST_SOURCE_DIR "/.deps/python");
   return book;
 }
 

@@ -80,8 +80,12 @@ TEST(RunCase, SavedTensorsReadBackAsTheSameCase) {
   std::filesystem::remove_all(folder);
 }
 
-std::map<std::string, std::string> sweep_outcomes(const std::vector<std::string>& tokens, int jobs, std::size_t max_failures = 0, std::size_t* missing = nullptr) {
-  const auto path = (std::filesystem::temp_directory_path() / ("attest_test_sweep_" + std::to_string(jobs))).string();
+std::map<std::string, std::string> sweep_outcomes(const std::vector<std::string>& tokens, int jobs,
+                                                  std::size_t max_failures = 0, std::size_t* missing = nullptr) {
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const auto path =
+      (std::filesystem::temp_directory_path() / (std::string("attest_") + test->name() + std::to_string(jobs)))
+          .string();
   SweepInput input;
   for (const auto& token : tokens) {
     const Case c = parse_token(token);
@@ -91,7 +95,9 @@ std::map<std::string, std::string> sweep_outcomes(const std::vector<std::string>
   std::map<std::string, std::string> outcomes;
   {
     Journal journal(path, {.attest = "test", .fingerprint = "f", .cases = tokens.size()});
-    const std::size_t without = sweep(input, options, journal, [&](const Verdict& v) { outcomes[v.token] = summary(v) + " " + v.message; }, std::atomic<bool>(false));
+    const std::size_t without = sweep(
+        input, options, journal, [&](const Verdict& v) { outcomes[v.token] = summary(v) + " " + v.message; },
+        std::atomic<bool>(false));
     if (missing) *missing = without;
   }
   EXPECT_EQ(read_journals({path}).verdicts.size(), outcomes.size());
@@ -102,7 +108,8 @@ TEST(Sweep, JobsDoNotChangeVerdicts) {
   std::vector<std::string> tokens;
   for (const char* fault : {"", "/fault=crash", "/fault=swapped_heads", "/fault=exit", "/fault=writes_past_end"})
     for (int seed = 1; seed <= 4; ++seed)
-      tokens.push_back(std::string("decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16") + fault + "#" + std::to_string(seed));
+      tokens.push_back(std::string("decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16") + fault + "#" +
+                       std::to_string(seed));
   const auto one = sweep_outcomes(tokens, 1), three = sweep_outcomes(tokens, 3);
   EXPECT_EQ(one.size(), tokens.size());
   EXPECT_EQ(one, three);
@@ -110,7 +117,9 @@ TEST(Sweep, JobsDoNotChangeVerdicts) {
 
 TEST(Sweep, StopsAfterSoManyFailuresAndSaysWhatIsMissing) {
   std::vector<std::string> tokens;
-  for (int seed = 1; seed <= 9; ++seed) tokens.push_back("decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#" + std::to_string(seed));
+  for (int seed = 1; seed <= 9; ++seed)
+    tokens.push_back("decode/liar/q=bf16/kv=auto/h=2:2/d=16/page=16/seq=1x7,1x16/fault=swapped_heads#" +
+                     std::to_string(seed));
   std::size_t missing = 0;
   EXPECT_EQ(sweep_outcomes(tokens, 1, 2, &missing).size(), 2U);
   EXPECT_EQ(missing, 7U);

@@ -40,7 +40,8 @@ TEST_P(LiarModes, IsNotSeenInTheHonestKernel) {
   EXPECT_EQ(verdict.outcome, Outcome::Pass) << summary(verdict) << " " << verdict.message;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LiarModes, testing::ValuesIn(test::liar_modes()), [](const auto& mode) { return mode.param.fault; });
+INSTANTIATE_TEST_SUITE_P(All, LiarModes, testing::ValuesIn(test::liar_modes()),
+                         [](const auto& mode) { return mode.param.fault; });
 
 TEST(Liar, UnknownFaultIsDeclinedNotIgnored) {
   Host host(contracts().find("liar"), host_options());

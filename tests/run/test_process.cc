@@ -19,7 +19,9 @@ using nlohmann::json;
 const json kOpenLiar{{"do", "open"}, {"plugin", ATTEST_BACKENDS "/libattest_liar.so"}, {"options", json::array()}};
 
 // A worker that is a shell script: it reads the socket's requests and does as it is told.
-WorkerProcess shell_worker(const Arena& arena, const std::string& script) { return WorkerProcess({"/bin/sh", "-c", script}, arena.fd()); }
+WorkerProcess shell_worker(const Arena& arena, const std::string& script) {
+  return WorkerProcess({"/bin/sh", "-c", script}, arena.fd());
+}
 
 TEST(Process, AnswersAndStaysAlive) {
   Arena arena;
@@ -75,14 +77,17 @@ TEST(Process, AClosedSocketIsACrash) {
 
 TEST(Process, ManyRepliesInOnePieceAndOneInMany) {
   Arena arena;
-  auto worker = shell_worker(arena, R"(printf '{"status":"ok","n":1}\n{"sta' >&3; sleep 0.1; printf 'tus":"ok","n":2}\n' >&3; sleep 5)");
+  auto worker = shell_worker(
+      arena, R"(printf '{"status":"ok","n":1}\n{"sta' >&3; sleep 0.1; printf 'tus":"ok","n":2}\n' >&3; sleep 5)");
   EXPECT_EQ(worker.ask({{"do", "x"}}, {}).body.at("n"), 1);
   EXPECT_EQ(worker.ask({{"do", "x"}}, {}).body.at("n"), 2);
 }
 
 TEST(Process, SeesTheArenaAndNothingElseOfItsOwner) {
   Arena arena, other;  // the other's descriptor, and the test's own, must not be there
-  auto worker = shell_worker(arena, R"sh(for fd in /proc/$$/fd/*; do all="$all $(readlink $fd)"; done; printf '{"status":"ok","all":"%s"}\n' "$all" >&3; sleep 5)sh");
+  auto worker = shell_worker(
+      arena,
+      R"sh(for fd in /proc/$$/fd/*; do all="$all $(readlink $fd)"; done; printf '{"status":"ok","all":"%s"}\n' "$all" >&3; sleep 5)sh");
   const auto all = worker.ask({{"do", "x"}}, {}).body.at("all").get<std::string>();
   std::size_t arenas = 0;
   for (auto at = all.find("memfd:attest "); at != std::string::npos; at = all.find("memfd:attest ", at + 1)) ++arenas;

@@ -1,12 +1,12 @@
-// What the smoke tier must be: enough executed cases on each real kernel over every dtype, head dim, group and phase, in
-// under a minute; native conforms everywhere under a bound that is not loose; nothing waived for it.
+// What the smoke tier must be: enough executed cases on each real kernel over every dtype, head dim, group and phase,
+// in under a minute; native conforms everywhere under a bound that is not loose; nothing waived for it.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <set>
 
 #include "harness/core/case_keys.h"
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 #include "tests/cli/command.h"
 
 namespace attest {
@@ -30,11 +30,13 @@ std::set<std::string> values(const JournalContent& journal, const std::string& b
 
 std::size_t executed(const JournalContent& journal, const std::string& backend) {
   std::size_t count = 0;
-  for (const Verdict& v : journal.verdicts) count += is_executed(v.outcome) && parse_token(v.token).backend.starts_with(backend);
+  for (const Verdict& v : journal.verdicts)
+    count += is_executed(v.outcome) && parse_token(v.token).backend.starts_with(backend);
   return count;
 }
 
-void expect_holds(const std::set<std::string>& all, std::initializer_list<const char*> wanted, const std::string& what) {
+void expect_holds(const std::set<std::string>& all, std::initializer_list<const char*> wanted,
+                  const std::string& what) {
   for (const char* value : wanted) EXPECT_TRUE(all.contains(value)) << what << " lacks " << value;
 }
 

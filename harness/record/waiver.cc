@@ -1,4 +1,4 @@
-#include "harness/core/waiver.h"
+#include "harness/record/waiver.h"
 
 #include "harness/core/words.h"
 
@@ -13,24 +13,30 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
-std::string seen_of(const Verdict& verdict) { return verdict.kind ? std::string(name(*verdict.kind)) : lower(name(verdict.outcome)); }
+std::string seen_of(const Verdict& verdict) {
+  return verdict.kind ? std::string(name(*verdict.kind)) : lower(name(verdict.outcome));
+}
 
 bool is_date(const std::string& text) {
   static const std::regex form(R"((\d{4})-(\d\d)-(\d\d))");
   std::smatch part;
   if (!std::regex_match(text, part, form)) return false;
   using namespace std::chrono;
-  return year_month_day(year(std::stoi(part[1])), month(static_cast<unsigned>(std::stoul(part[2]))), day(static_cast<unsigned>(std::stoul(part[3])))).ok();
+  return year_month_day(year(std::stoi(part[1])), month(static_cast<unsigned>(std::stoul(part[2]))),
+                        day(static_cast<unsigned>(std::stoul(part[3]))))
+      .ok();
 }
 
 void apply_to_pass(const std::vector<const Waiver*>& naming, const std::string& today, Verdict& verdict) {
   for (const Waiver* w : naming) {
     if (today > w->expires) {
-      verdict.message += fmt::format("{}{} waived it as {} until {}: remove the waiver", verdict.message.empty() ? "" : "; ", w->place, w->seen, w->expires);
+      verdict.message += fmt::format("{}{} waived it as {} until {}: remove the waiver",
+                                     verdict.message.empty() ? "" : "; ", w->place, w->seen, w->expires);
       continue;
     }
     verdict.outcome = Outcome::Xpass;
@@ -43,7 +49,12 @@ void apply_to_pass(const std::vector<const Waiver*>& naming, const std::string& 
 }  // namespace
 
 std::optional<std::string> check(const Waiver& w) {
-  for (const auto& [field, value] : {std::pair{"backend", &w.backend}, {"version", &w.version}, {"cases", &w.cases}, {"seen", &w.seen}, {"reference", &w.reference}, {"expires", &w.expires}})
+  for (const auto& [field, value] : {std::pair{"backend", &w.backend},
+                                     {"version", &w.version},
+                                     {"cases", &w.cases},
+                                     {"seen", &w.seen},
+                                     {"reference", &w.reference},
+                                     {"expires", &w.expires}})
     if (value->empty()) return fmt::format("a waiver needs '{}'", field);
   if (!is_date(w.expires)) return fmt::format("expires: '{}' is no date YYYY-MM-DD", w.expires);
   constexpr std::string_view found = "found here ";
@@ -58,7 +69,8 @@ std::optional<std::string> check(const Waiver& w) {
 void apply(const std::vector<Waiver>& waivers, const Waived& what, const std::string& today, Verdict& verdict) {
   std::vector<const Waiver*> naming;
   for (const Waiver& w : waivers)
-    if (glob_match(w.backend, what.backend) && w.version == what.version && glob_match(w.cases, what.token)) naming.push_back(&w);
+    if (glob_match(w.backend, what.backend) && w.version == what.version && glob_match(w.cases, what.token))
+      naming.push_back(&w);
   if (naming.empty()) return;
   if (verdict.outcome == Outcome::Pass) return apply_to_pass(naming, today, verdict);
   if (!is_failure(verdict.outcome) || verdict.outcome == Outcome::Xpass || verdict.outcome == Outcome::Infra) return;
@@ -70,7 +82,8 @@ void apply(const std::vector<Waiver>& waivers, const Waived& what, const std::st
     return;
   }
   for (const Waiver* w : naming)
-    verdict.message += w->seen == seen ? fmt::format(" ({} waived this until {})", w->place, w->expires) : fmt::format(" ({} waives {}, not {})", w->place, w->seen, seen);
+    verdict.message += w->seen == seen ? fmt::format(" ({} waived this until {})", w->place, w->expires)
+                                       : fmt::format(" ({} waives {}, not {})", w->place, w->seen, seen);
 }
 
 }  // namespace attest

@@ -1,7 +1,7 @@
 // The journal: every field comes back, whatever its text; a killed run loses nothing but its torn line; what is no
 // journal, or another run's, is refused with its place.
 #include "harness/core/error.h"
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 #include "tests/core/temp_folder.h"
 
 #include <gtest/gtest.h>

@@ -19,32 +19,32 @@ enum class Outcome {
   Crash,
   Timeout,
   Memory,
-  NotRun,       // the environment lacks something
-  Infra,        // the harness could not do its part
+  NotRun,  // the environment lacks something
+  Infra,   // the harness could not do its part
 };
 
 enum class FailKind {
-  Numeric,           // outside the error bound
-  Special,           // NaN or Inf where a number belongs, or a number where NaN or Inf belongs
+  Numeric,  // outside the error bound
+  Special,  // NaN or Inf where a number belongs, or a number where NaN or Inf belongs
   Lse,
   Shape,
   Dtype,
-  Guard,             // wrote outside of a tensor
+  Guard,  // wrote outside of a tensor
   InputMutated,
-  CacheWrite,        // wrong cache bytes, or bytes that were not to be written
+  CacheWrite,  // wrong cache bytes, or bytes that were not to be written
   Relation,
   Replay,
   Capture,
   Nondeterministic,
-  WrongKernel,       // another kernel than the contract's ran
-  Accepted,          // took what it must reject
-  Message,           // rejected it with another message
-  Rejected,          // refused what its contract claims
+  WrongKernel,  // another kernel than the contract's ran
+  Accepted,     // took what it must reject
+  Message,      // rejected it with another message
+  Rejected,     // refused what its contract claims
   Error,
 };
 
-std::string_view name(Outcome outcome);    // "PASS", "NOT_RUN", ...
-std::string_view name(FailKind kind);      // "numeric", "input_mutated", ...
+std::string_view name(Outcome outcome);  // "PASS", "NOT_RUN", ...
+std::string_view name(FailKind kind);    // "numeric", "input_mutated", ...
 std::optional<Outcome> outcome_from_name(std::string_view name);
 std::optional<FailKind> fail_kind_from_name(std::string_view name);
 
@@ -71,9 +71,9 @@ struct Times {  // milliseconds
 struct Verdict {
   std::string token;
   Outcome outcome = Outcome::Infra;
-  std::optional<FailKind> kind;   // of Fail, and of the failure that Xfail waives
-  std::string message;            // one line
-  double ratio = 0;               // largest |actual - expected| / bound of the output, 0 when nothing was compared
+  std::optional<FailKind> kind;  // of Fail, and of the failure that Xfail waives
+  std::string message;           // one line
+  double ratio = 0;              // largest |actual - expected| / bound of the output, 0 when nothing was compared
   double lse_ratio = 0;
   std::optional<Miss> worst;
   std::int64_t elements = 0, failing = 0;  // output elements compared, and outside their bound

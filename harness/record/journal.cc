@@ -1,4 +1,4 @@
-#include "harness/core/journal.h"
+#include "harness/record/journal.h"
 
 #include "harness/core/error.h"
 
@@ -79,7 +79,8 @@ Verdict verdict_from(const Json& json) {
   v.waiver = json.value("waiver", "");
   if (json.contains("ms")) {
     const Json& ms = json.at("ms");
-    v.ms = {.inputs = ms.at("inputs"), .reference = ms.at("reference"), .kernel = ms.at("kernel"), .judge = ms.at("judge")};
+    v.ms = {
+        .inputs = ms.at("inputs"), .reference = ms.at("reference"), .kernel = ms.at("kernel"), .judge = ms.at("judge")};
   }
   return v;
 }
@@ -99,7 +100,8 @@ class JournalReader {
         throw UsageError(fmt::format("{}:{}: no journal record: {}", path, line, error.what()));
       }
     }
-    if (content_.headers.size() == headers) throw UsageError(fmt::format("{}: no journal: it has no header line", path));
+    if (content_.headers.size() == headers)
+      throw UsageError(fmt::format("{}: no journal: it has no header line", path));
   }
 
   JournalContent take() { return std::move(content_); }
@@ -109,20 +111,27 @@ class JournalReader {
     if (json.contains("journal")) return add_header(json);
     if (json.contains("backend")) {
       const BackendRecord backend{json.at("backend"), json.at("version"), json.at("about")};
-      if (std::find(content_.backends.begin(), content_.backends.end(), backend) == content_.backends.end()) content_.backends.push_back(backend);
+      if (std::find(content_.backends.begin(), content_.backends.end(), backend) == content_.backends.end())
+        content_.backends.push_back(backend);
       return;
     }
     Verdict verdict = verdict_from(json);
     const auto [at, fresh] = index_.try_emplace(verdict.token, content_.verdicts.size());
-    if (fresh) content_.verdicts.push_back(std::move(verdict));
-    else content_.verdicts[at->second] = std::move(verdict);
+    if (fresh)
+      content_.verdicts.push_back(std::move(verdict));
+    else
+      content_.verdicts[at->second] = std::move(verdict);
   }
 
   void add_header(const Json& json) {
-    if (json.at("journal") != kFormat) throw std::invalid_argument(fmt::format("journal format {} (this program reads {})", json.at("journal").dump(), kFormat));
+    if (json.at("journal") != kFormat)
+      throw std::invalid_argument(
+          fmt::format("journal format {} (this program reads {})", json.at("journal").dump(), kFormat));
     content_.headers.push_back(header_from(json));
     const auto &first = content_.headers.front().fingerprint, &last = content_.headers.back().fingerprint;
-    if (first != last) throw std::invalid_argument(fmt::format("its fingerprint is {}, that of the first header is {}: they are of different runs", last, first));
+    if (first != last)
+      throw std::invalid_argument(fmt::format(
+          "its fingerprint is {}, that of the first header is {}: they are of different runs", last, first));
   }
 
   JournalContent content_;
@@ -174,7 +183,10 @@ std::string to_json_line(const Verdict& v) {
   if (!v.ran.empty()) json["ran"] = v.ran;
   if (!v.waiver.empty()) json["waiver"] = v.waiver;
   const auto ms = [](double t) { return Json::parse(fmt::format("{:.3f}", t)); };
-  json["ms"] = Json{{"inputs", ms(v.ms.inputs)}, {"reference", ms(v.ms.reference)}, {"kernel", ms(v.ms.kernel)}, {"judge", ms(v.ms.judge)}};
+  json["ms"] = Json{{"inputs", ms(v.ms.inputs)},
+                    {"reference", ms(v.ms.reference)},
+                    {"kernel", ms(v.ms.kernel)},
+                    {"judge", ms(v.ms.judge)}};
   return dump(json);
 }
 
@@ -184,7 +196,8 @@ JournalContent read_journals(const std::vector<std::string>& paths) {
   return reader.take();
 }
 
-Journal::Journal(const std::string& path, const JournalHeader& header) : path_(path), file_(std::fopen(path.c_str(), "w")) {
+Journal::Journal(const std::string& path, const JournalHeader& header)
+    : path_(path), file_(std::fopen(path.c_str(), "w")) {
   if (!file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
   line(to_json_line(header));
 }
@@ -192,9 +205,10 @@ Journal::Journal(const std::string& path, const JournalHeader& header) : path_(p
 Journal Journal::resume(const std::string& path, const JournalHeader& header) {
   const JournalContent before = read_journals({path});
   if (before.headers.front().fingerprint != header.fingerprint)
-    throw UsageError(fmt::format("{}: the journal is of another run (fingerprint {}, now {}): cases, contracts, waivers or the "
-                                 "program changed; start a new one without --resume",
-                                 path, before.headers.front().fingerprint, header.fingerprint));
+    throw UsageError(
+        fmt::format("{}: the journal is of another run (fingerprint {}, now {}): cases, contracts, waivers or the "
+                    "program changed; start a new one without --resume",
+                    path, before.headers.front().fingerprint, header.fingerprint));
   Journal journal;
   journal.path_ = path;
   journal.file_.reset(std::fopen(path.c_str(), "r+"));
@@ -213,7 +227,8 @@ void Journal::append(const BackendRecord& backend) { line(to_json_line(backend))
 void Journal::append(const Verdict& verdict) { line(to_json_line(verdict)); }
 
 void Journal::line(const std::string& text) {
-  if (std::fwrite((text + "\n").data(), 1, text.size() + 1, file_.get()) != text.size() + 1 || std::fflush(file_.get()) != 0)
+  if (std::fwrite((text + "\n").data(), 1, text.size() + 1, file_.get()) != text.size() + 1 ||
+      std::fflush(file_.get()) != 0)
     throw InfraError(fmt::format("{}: can't write the journal: {}", path_, std::strerror(errno)));
 }
 

@@ -1,8 +1,6 @@
-// Verdicts, their names, what makes a run fail; waivers, which must hide the one thing they name and nothing else; the
-// names of a call's tensors.
-#include "harness/core/slot.h"
-#include "harness/core/verdict.h"
-#include "harness/core/waiver.h"
+// Verdicts, their names, what makes a run fail; waivers, which must hide the one thing they name and nothing else.
+#include "harness/record/verdict.h"
+#include "harness/record/waiver.h"
 
 #include <gtest/gtest.h>
 
@@ -125,7 +123,8 @@ TEST(Waiver, IsFoundByBackendVersionAndCases) {
   EXPECT_EQ(outcome({kWaiver}, kWaived), Outcome::Xfail);
   EXPECT_EQ(outcome({}, kWaived), Outcome::Fail);
   EXPECT_EQ(outcome({kWaiver}, {"native", "0.32.0", kWaived.token}), Outcome::Fail);
-  EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.1", kWaived.token}), Outcome::Fail) << "another version is another kernel";
+  EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.1", kWaived.token}), Outcome::Fail)
+      << "another version is another kernel";
   EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "", kWaived.token}), Outcome::Fail);
   EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.0", "decode/vllm_cpu/seq=1x1"}), Outcome::Fail);
   EXPECT_EQ(outcome({kWaiver}, {"vllm_cpu", "0.32.0", "prefill/vllm_cpu/seq=1x0"}), Outcome::Fail);
@@ -209,19 +208,6 @@ TEST(Waiver, LeavesWhatDidNotRunAlone) {
       EXPECT_EQ(v.outcome, outcome);
       EXPECT_EQ(v.message, "m");
     }
-}
-
-TEST(Slot, NamesRoundTrip) {
-  std::set<std::string_view> names;
-  for (std::size_t i = 0; i < kSlots; ++i) {
-    const auto slot = static_cast<Slot>(i);
-    EXPECT_EQ(slot_from_name(name(slot)), slot);
-    EXPECT_TRUE(names.insert(name(slot)).second);
-    EXPECT_FALSE(is_output(slot) && is_cache(slot));
-  }
-  EXPECT_EQ(slot_from_name("query"), std::nullopt);
-  EXPECT_TRUE(is_output(Slot::Lse) && is_output(Slot::QOut) && !is_output(Slot::Q) && is_cache(Slot::VCache) &&
-              !is_cache(Slot::VNew));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 
 #include <array>
 
@@ -8,9 +8,9 @@ namespace {
 constexpr std::array<std::string_view, 11> kOutcomes{"PASS",  "FAIL",    "XFAIL",  "XPASS",   "UNSUPPORTED", "VACUOUS",
                                                      "CRASH", "TIMEOUT", "MEMORY", "NOT_RUN", "INFRA"};
 constexpr std::array<std::string_view, 17> kKinds{
-    "numeric", "special",  "lse",     "shape",   "dtype",            "guard",        "input_mutated", "cache_write",
-    "relation", "replay",  "capture", "nondeterministic", "wrong_kernel", "accepted", "message",      "rejected",
-    "error"};
+    "numeric",       "special",     "lse",      "shape",    "dtype",   "guard",
+    "input_mutated", "cache_write", "relation", "replay",   "capture", "nondeterministic",
+    "wrong_kernel",  "accepted",    "message",  "rejected", "error"};
 
 template <typename Enum, std::size_t N>
 std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text) {

@@ -2,7 +2,7 @@
 // and version, the cases, what is seen, a reference, and the day it ends. A waived case that passes fails the run.
 #pragma once
 
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 
 #include <optional>
 #include <string>

@@ -9,7 +9,7 @@
 // not the host and not the shard. Journals with different fingerprints do not mix.
 #pragma once
 
-#include "harness/core/verdict.h"
+#include "harness/record/verdict.h"
 
 #include <cstdio>
 #include <map>
@@ -20,15 +20,15 @@
 namespace attest {
 
 struct JournalHeader {
-  std::string attest;                                // program version
+  std::string attest;  // program version
   std::string fingerprint;
-  std::string program = "attest";                    // how the user calls this program
-  std::string options;                               // what must be said again to repeat one case, e.g. --plugin
-  std::string command;                               // what was run
+  std::string program = "attest";  // how the user calls this program
+  std::string options;             // what must be said again to repeat one case, e.g. --plugin
+  std::string command;             // what was run
   std::string reference = "f64";
   std::string shard = "1/1";
-  std::size_t cases = 0;                             // of this run or shard
-  std::map<std::string, std::string> environment;    // for reports: cpu, os, compiler, libraries
+  std::size_t cases = 0;                           // of this run or shard
+  std::map<std::string, std::string> environment;  // for reports: cpu, os, compiler, libraries
 };
 
 // "attest run 'TOKEN'": what repeats one case.
