@@ -86,8 +86,7 @@ Journal open_journal(const RunOptions& o, const JournalHeader& header) {
   const auto folder = std::filesystem::path(o.journal).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  return o.resume && std::filesystem::exists(o.journal) ? Journal::resume(o.journal, header)
-                                                        : Journal(o.journal, header);
+  return o.resume ? Journal::resume(o.journal, header) : Journal(o.journal, header);
 }
 
 // Every plug-in that a case needs must at least be there before anything runs.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <unordered_map>
 
@@ -138,6 +139,22 @@ class JournalReader {
   std::unordered_map<std::string, std::size_t> index_;  // of content_.verdicts by token
 };
 
+enum class Found { Nothing, TornHeader, AJournal, SomethingElse };
+
+// What lies at a path, by its first line.
+Found look_at(const std::string& path) {
+  constexpr std::string_view begin = "{\"journal\":";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return Found::Nothing;  // a device, a pipe: nothing to lose
+  std::ifstream file(path);
+  std::string first;
+  std::getline(file, first);
+  if (first.empty()) return file.eof() || !file ? Found::Nothing : Found::SomethingElse;
+  const std::string_view start = std::string_view(first).substr(0, begin.size());
+  if (!begin.starts_with(start)) return Found::SomethingElse;
+  return file.eof() ? Found::TornHeader : Found::AJournal;
+}
+
 }  // namespace
 
 std::string repeat_command(const JournalHeader& header, const std::string& token) {
@@ -196,13 +213,17 @@ JournalContent read_journals(const std::vector<std::string>& paths) {
   return reader.take();
 }
 
-Journal::Journal(const std::string& path, const JournalHeader& header)
-    : path_(path), file_(std::fopen(path.c_str(), "w")) {
+Journal::Journal(const std::string& path, const JournalHeader& header) : path_(path) {
+  if (look_at(path) == Found::SomethingElse)
+    throw UsageError(fmt::format("{}: exists and is no journal; it is not written over", path));
+  file_.reset(std::fopen(path.c_str(), "w"));
   if (!file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
   line(to_json_line(header));
 }
 
 Journal Journal::resume(const std::string& path, const JournalHeader& header) {
+  const Found found = look_at(path);
+  if (found == Found::Nothing || found == Found::TornHeader) return Journal(path, header);
   const JournalContent before = read_journals({path});
   if (before.headers.front().fingerprint != header.fingerprint)
     throw UsageError(

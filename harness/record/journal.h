@@ -52,8 +52,10 @@ JournalContent read_journals(const std::vector<std::string>& paths);
 class Journal {
  public:
   // Starts a new file. Throws UsageError when it can't be written.
+  // Neither writes over a file that is something else.
   Journal(const std::string& path, const JournalHeader& header);
-  // Continues one: throws UsageError when its fingerprint is another. Drops a torn last line.
+  // Continues one: throws UsageError when its fingerprint is another. Drops a torn last line; where there is no file,
+  // or its header itself is torn, starts a new one.
   static Journal resume(const std::string& path, const JournalHeader& header);
 
   void append(const BackendRecord& backend);

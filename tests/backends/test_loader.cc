@@ -1,6 +1,7 @@
 // Loading plug-ins: one in C works, and each that can't is refused in one clear line.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -66,6 +67,7 @@ TEST(Loader, RefusesInOneLine) {
     EXPECT_NE(line.find(path), std::string::npos) << line;
     EXPECT_EQ(line.find('\n'), std::string::npos) << line;
   }
+  std::remove(text.c_str());
 }
 
 TEST(Loader, TheProgramsOwnPluginsExportOneSymbol) {

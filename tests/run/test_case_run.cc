@@ -96,11 +96,11 @@ std::map<std::string, std::string> sweep_outcomes(const std::vector<std::string>
   {
     Journal journal(path, {.attest = "test", .fingerprint = "f", .cases = tokens.size()});
     const std::size_t without = sweep(
-        input, options, journal, [&](const Verdict& v) { outcomes[v.token] = summary(v) + " " + v.message; },
-        std::atomic<bool>(false));
+        input, options, journal, [&](const Verdict& v) { outcomes[v.token] = summary(v); }, std::atomic<bool>(false));
     if (missing) *missing = without;
   }
   EXPECT_EQ(read_journals({path}).verdicts.size(), outcomes.size());
+  std::filesystem::remove(path);
   return outcomes;
 }
 
