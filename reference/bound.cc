@@ -119,7 +119,7 @@ at::Tensor both(const at::Tensor& x, double y) { return x.mul(1 + y).add_(y); }
 
 at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block) {
   const Arithmetic& a = model.arithmetic;
-  const double u = unit(a.qk_acc);
+  const double u = unit(a.qk_acc.dtype);
   const Cast q = cast_of(a.q_cast, model.q, model.q_scaled), k = cast_of(a.k_cast, model.cache, model.k_scaled);
   // the operands' casts, then the sum of products
   const at::Tensor& size = block.magnitude;
@@ -130,7 +130,7 @@ at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block) {
           .add_(of_q);
   error.add_(size.add(error).mul_(growth(u, model.dim + a.product_roundings)));
   error.add_(block.factor.clamp_min(1).mul_((model.dim * (1 + a.product_roundings) + a.score_roundings + 2) *
-                                            format(a.qk_acc).eta()));
+                                            format(a.qk_acc.dtype).eta()));
 
   const auto capped = block.capped.to(at::kFloat);
   const auto hidden = capped.eq(-INFINITY);
@@ -177,15 +177,15 @@ at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, cons
   const std::optional<Merge> merged = a.partial ? std::optional(merge(a, block)) : std::nullopt;
 
   // T_n: what happens to the products alone
-  auto theta = both(growth(unit(a.pv_acc), roundings.add(a.product_roundings)), of_v.unit);
+  auto theta = both(growth(unit(a.pv_acc.dtype), roundings.add(a.product_roundings)), of_v.unit);
   if (merged)
-    theta = both(theta, both(both(unit(*a.partial), a.exp_rel), growth(unit(a.pv_acc), 1 + a.final_roundings)));
+    theta = both(theta, both(both(unit(*a.partial), a.exp_rel), growth(unit(a.pv_acc.dtype), 1 + a.final_roundings)));
   const auto theta_f32 = theta.to(at::kFloat);
   auto products = most.mul(theta_f32);
   auto once = a.row_sum_rounded ? at::zeros_like(most) : cast_error(a, most, block.sum);
   if (merged) once.add_(merged->of_key.mul(block.error.exp()));
   products.add_(once.mul_(theta_f32.add(1)));
-  const double eta = format(a.pv_acc).eta();
+  const double eta = format(a.pv_acc.dtype).eta();
   const auto tiny =
       most.sum(-1, true).mul_(of_v.eta).add_(roundings.mul(eta * (1 + a.product_roundings)).div(block.sum));
   auto later = at::bmm(products, v.abs()).add_(tiny.mul(theta_f32.add(1))).div_(w.kept);
@@ -200,7 +200,7 @@ at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, cons
   if (merged) of_sum = of_sum.add(merged->common);
   bound.mul_(of_sum.add(1)).add_(size.mul(of_sum));
 
-  const double final = both(growth(unit(a.pv_acc), a.final_roundings), a.unscaled ? unit(*a.unscaled) : 0);
+  const double final = both(growth(unit(a.pv_acc.dtype), a.final_roundings), a.unscaled ? unit(*a.unscaled) : 0);
   bound.add_(a.final_roundings * eta + (a.unscaled ? format(*a.unscaled).eta() : 0));
   bound.add_(size.add(bound).mul_(final));
   return bound.mul_(kInflation).masked_fill_(w.kept.eq(0), INFINITY);
@@ -221,7 +221,7 @@ at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const W
 
 at::Tensor rounded_bound(const BoundModel& model, const at::Tensor& bound, const at::Tensor& scaled_out) {
   const FloatFormat& f = format(model.out);
-  const double v_scaled = model.v_scaled ? format(model.arithmetic.pv_acc).eta() : 0;
+  const double v_scaled = model.v_scaled ? format(model.arithmetic.pv_acc.dtype).eta() : 0;
   return bound.add(scaled_out.abs().add(bound).mul_(f.unit_roundoff()).clamp_min_(f.eta())).add_(v_scaled);
 }
 
@@ -231,10 +231,10 @@ at::Tensor one_hot_bound(const BoundModel& model, const at::Tensor& scaled_out, 
   // exp(0), the row sum of one term, the products with V and its scale.
   const double of_v = model.v_scaled && a.v_cast ? unit(*a.v_cast) : 0;
   const double relative =
-      2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc) + of_v + (a.unscaled ? unit(*a.unscaled) : 0);
+      2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc.dtype) + of_v + (a.unscaled ? unit(*a.unscaled) : 0);
   // Other keys are below exp(-104) each, but for the roundings of two scores.
-  const double rounded =
-      (a.score_roundings + a.product_roundings) * unit(a.qk_acc) + (a.score ? unit(*a.score) : 0) + 2 * unit(a.sum_acc);
+  const double rounded = (a.score_roundings + a.product_roundings) * unit(a.qk_acc.dtype) +
+                         (a.score ? unit(*a.score) : 0) + 2 * unit(a.sum_acc);
   const double others = model.len_kv * std::exp(-104 + 2 * rounded * loudest) * largest_value;
   auto bound = at::empty_like(scaled_out);
   const double* value = scaled_out.const_data_ptr<double>();

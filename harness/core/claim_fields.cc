@@ -50,6 +50,18 @@ Wrong read_count(const std::string& text, int& to) {
   return std::nullopt;
 }
 
+// A dtype, or "mma:FRACTION,STEP".
+Wrong read_accumulator(const std::string& text, Accumulator& to) {
+  constexpr std::string_view mma = "mma:";
+  if (!text.starts_with(mma)) return to = {}, read_dtype(text, to.dtype);
+  const auto parts = split(std::string_view(text).substr(mma.size()), ',');
+  const auto fraction = parse_number<int>(parts[0]), step = parse_number<int>(parts.back());
+  if (parts.size() != 2 || !fraction || !step || *fraction < 1 || *fraction > 35 || *step < 1)
+    return fmt::format("'{}' is no accumulator: a dtype, or mma:FRACTION_BITS,PRODUCTS_A_STEP", text);
+  to = {DType::F32, *fraction, *step};
+  return std::nullopt;
+}
+
 template <typename Value>
 Wrong read_word(const std::string& text, Value& to, std::initializer_list<std::pair<std::string_view, Value>> words) {
   std::vector<std::string> names;
@@ -65,14 +77,15 @@ Wrong read_flag(const std::string& text, bool& to) {
 }
 
 using A = Arithmetic;
-constexpr std::array<ClaimField<A>, 20> kArithmetic{{
+constexpr std::array<ClaimField<A>, 24> kArithmetic{{
     {"q_cast", "format the kernel rounds q to before QK",
      [](A& a, const std::string& t) { return read_dtype(t, a.q_cast); }},
     {"k_cast", "format the kernel rounds K to before QK",
      [](A& a, const std::string& t) { return read_dtype(t, a.k_cast); }},
     {"v_cast", "format the kernel rounds V to before PV",
      [](A& a, const std::string& t) { return read_dtype(t, a.v_cast); }},
-    {"qk_acc", "accumulator of QK", [](A& a, const std::string& t) { return read_dtype(t, a.qk_acc); }},
+    {"qk_acc", "accumulator of QK: a dtype, or mma:FRACTION_BITS,PRODUCTS_A_STEP",
+     [](A& a, const std::string& t) { return read_accumulator(t, a.qk_acc); }},
     {"product_roundings", "roundings of each product beyond its addition",
      [](A& a, const std::string& t) { return read_count(t, a.product_roundings); }},
     {"score_roundings", "roundings of a score after the product",
@@ -91,8 +104,19 @@ constexpr std::array<ClaimField<A>, 20> kArithmetic{{
        return read_word<bool>(t, a.row_sum_rounded, {{"rounded", true}, {"unrounded", false}});
      }},
     {"sum_acc", "accumulator of the row sum", [](A& a, const std::string& t) { return read_dtype(t, a.sum_acc); }},
-    {"pv_acc", "accumulator of PV", [](A& a, const std::string& t) { return read_dtype(t, a.pv_acc); }},
+    {"pv_acc", "accumulator of PV, as of QK", [](A& a, const std::string& t) { return read_accumulator(t, a.pv_acc); }},
     {"tile", "keys between two rescales, 0: all", [](A& a, const std::string& t) { return read_count(t, a.tile); }},
+    {"order", "of a row's tiles: any, ascending, descending",
+     [](A& a, const std::string& t) {
+       return read_word<TileOrder>(
+           t, a.order,
+           {{"any", TileOrder::Any}, {"ascending", TileOrder::Ascending}, {"descending", TileOrder::Descending}});
+     }},
+    {"promoted", "each tile's PV starts at 0 and is added in binary32",
+     [](A& a, const std::string& t) { return read_flag(t, a.promoted); }},
+    {"carry", "format of m, l and o between tiles", [](A& a, const std::string& t) { return read_dtype(t, a.carry); }},
+    {"rescale_threshold", "powers of two that the maximum in use may lag behind",
+     [](A& a, const std::string& t) { return read_error(t, a.rescale_threshold); }},
     {"final_roundings", "roundings from the sum to the output's cast",
      [](A& a, const std::string& t) { return read_count(t, a.final_roundings); }},
     {"unscaled", "format the output is rounded to before v_scale multiplies it",

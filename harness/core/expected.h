@@ -7,9 +7,11 @@
 
 namespace attest {
 
+// bound: worst case under the declared arithmetic (DET). likely: what independent roundings stay within, at six
+// standard deviations (PRB), never above bound; empty: no sharper than bound.
 struct ExpectedTensor {  // [rows, heads, dim], dense
   int rows = 0, heads = 0, dim = 0;
-  std::vector<double> value, bound;
+  std::vector<double> value, bound, likely;
 
   ExpectedTensor() = default;
   ExpectedTensor(int r, int h, int d)

@@ -23,8 +23,9 @@ double ratio_of(double expected, double actual, double bound) {
 
 }  // namespace
 
-Comparison compare(const ExpectedTensor& expected, const Element& actual, const Problem& p) {
+Comparison compare(const ExpectedTensor& expected, const Element& actual, const Problem& p, BoundTier tier) {
   Comparison result;
+  const auto& bounds = tier == BoundTier::Prb && !expected.likely.empty() ? expected.likely : expected.bound;
   for (int seq = 0, first = 0; seq < static_cast<int>(p.seqs.size()); ++seq) {
     const int rows = p.seqs[static_cast<std::size_t>(seq)].len_q;
     for (int head = 0; head < expected.heads; ++head) {
@@ -32,7 +33,7 @@ Comparison compare(const ExpectedTensor& expected, const Element& actual, const 
       for (int row = 0; row < rows; ++row)
         for (int dim = 0; dim < expected.dim; ++dim) {
           const std::size_t at = expected.index(first + row, head, dim);
-          const double right = expected.value[at], bound = expected.bound[at];
+          const double right = expected.value[at], bound = bounds[at];
           if (bound == INFINITY) continue;  // nothing is promised here
           ++result.elements;
           const double got = actual(first + row, head, dim);

@@ -24,8 +24,11 @@ struct Comparison {
   bool holds() const { return failing == 0; }
 };
 
+enum class BoundTier { Det, Prb };  // which bound of the expectation judges: the worst case, or the likely one
+
 // Rows are those of all sequences; places in the result are by sequence.
-Comparison compare(const ExpectedTensor& expected, const Element& actual, const Problem& problem);
+Comparison compare(const ExpectedTensor& expected, const Element& actual, const Problem& problem,
+                   BoundTier tier = BoundTier::Prb);
 
 Element elements_of(const TensorView& rows_heads_dims);  // [rows, heads, dim]
 Element elements_of_lse(const TensorView& heads_rows);   // [heads, rows]

@@ -3,7 +3,7 @@
 #include "harness/core/error.h"
 #include "harness/inputs/inputs.h"
 #include "harness/judge/vacuous.h"
-#include "reference/kv_write.h"
+#include "harness/run/prepare.h"
 #include "reference/rope.h"
 
 #include <fmt/format.h>
@@ -79,49 +79,6 @@ void judge_rejection(const Step& step, const Reply& reply, const Call* staged) {
   conclude(step.verdict, Outcome::Pass, fmt::format("rejected as it must be: {}", reply.text));
 }
 
-// Where a layout is the plug-in's own, it is asked for every element's place.
-CacheTables cache_tables(Host& host, const Problem& problem) {
-  if (problem.op == Op::Rope || !problem.layout.indexed_by_plugin) return {};
-  const auto count = [&](int width) {
-    return static_cast<std::size_t>(problem.num_pages) * static_cast<std::size_t>(problem.page_size) *
-           static_cast<std::size_t>(problem.heads_kv) * static_cast<std::size_t>(width);
-  };
-  const std::size_t k = count(problem.dim), v = count(problem.dim_v);
-  Call scratch;
-  scratch.storages.emplace_back(DType::I64, Dims{static_cast<std::int64_t>(k + v)});
-  host.arena().stage(scratch, GuardMode::Bands, 0);
-  const Reply reply =
-      host.ask({{"do", "cache_index"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(scratch)}});
-  if (!reply.ok()) throw InfraError(fmt::format("{}: {}", host.contract().backend, reply.text));
-  const auto* table = reinterpret_cast<const std::int64_t*>(host.arena().base());
-  return {.k = {table, table + k}, .v = {table + k, table + k + v}};
-}
-
-Outcomes right_outcomes(const Step& step, const Problem& problem, const Call& call) {
-  const Contract& contract = step.host.contract();
-  Outcomes right;
-  if (problem.op == Op::Rope) return right.values = rotate(problem, call, arithmetic(contract, step.c)), right;
-  if (problem.op == Op::Write || problem.op == Op::WriteAttend) {
-    right.caches = write_cache(problem, call, write_arithmetic(contract, step.c));
-  } else {
-    for (const Slot slot : {Slot::KCache, Slot::VCache}) {
-      const auto bytes = call.storages[call.ref(slot).storage].bytes();
-      right.caches[call.ref(slot).storage].assign(bytes.begin(), bytes.end());
-    }
-  }
-  if (problem.op == Op::Write) return right;
-  // Attention reads the cache as it is after the write.
-  const auto swap_caches = [&] {
-    for (auto& [storage, bytes] : right.caches)
-      std::swap_ranges(bytes.begin(), bytes.end(), call.storages[storage].bytes().begin());
-  };
-  swap_caches();
-  right.values =
-      attend(problem, call, arithmetic(contract, step.c), call_rules(contract, step.c), step.options.precision);
-  swap_caches();
-  return right;
-}
-
 // The name of a trivial output that the case's own rule would let pass.
 std::optional<std::string> vacuous(const Step& step, const Problem& problem, const Call& call, const Outcomes& right) {
   if (problem.op == Op::Write) {
@@ -161,42 +118,19 @@ void keep_outputs(CaseTrace& trace, const Call& call, const Arena& arena) {
   }
 }
 
-// Plan and first launch; with plan=reused the plan is made, and launched once, with other lengths.
-Reply plan_and_launch(const Step& step, const Problem& problem, const Call& call, std::size_t workspace) {
-  Host& host = step.host;
-  std::optional<Call> before;
-  if (step.c.plan == PlanUse::Reused) {
-    const Case other = with_other_lengths(step.c);
-    Problem other_problem = problem;
-    other_problem.seqs = other.seq;
-    before = make_inputs(other, other_problem, {call.layout.k.table, call.layout.v.table});
-  }
-  host.arena().stage(before ? *before : call, host.options().guards, workspace);
-  if (const Reply reply =
-          host.ask({{"do", "plan"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(call)}});
-      !reply.ok())
-    return reply;
-  if (before) {
-    if (const Reply reply = host.ask({{"do", "launch"}}); !reply.ok()) return reply;
-    host.arena().restage(call);
-  }
-  return host.ask({{"do", "launch"}});
-}
-
 void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
   Verdict& verdict = step.verdict;
   Host& host = step.host;
   Stopwatch watch;
-  Problem problem = make_problem(step.c, host.contract());
-  if (step.c.plan == PlanUse::Reused) widen_for(problem, with_other_lengths(step.c));
-  Call call = make_inputs(step.c, problem, cache_tables(host, problem));
+  auto [problem, call] = prepare(step.c, host);
   verdict.ms.inputs = watch.lap();
 
   const bool must_reject = step.expected.kind == Kind::Reject;
-  const Outcomes right = must_reject ? Outcomes{} : right_outcomes(step, problem, call);
+  const Outcomes right =
+      must_reject ? Outcomes{} : right_outcomes(step.c, host.contract(), problem, call, step.options.precision);
   verdict.ms.reference = watch.lap();
 
-  const Reply launched = plan_and_launch(step, problem, call, workspace);
+  const Reply launched = plan_and_launch(step.c, problem, call, host, workspace);
   verdict.ms.kernel = launched.body.value("ms", 0.0);
   watch.lap();
   if (must_reject) return judge_rejection(step, launched, &call);

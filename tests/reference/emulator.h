@@ -41,7 +41,8 @@ class Emulator {
     const std::size_t step = a_.tile > 0 ? static_cast<std::size_t>(a_.tile) : scores_.size();
     for (std::size_t at = 0; at < scores_.size(); at += step) add_tile(at, std::min(at + step, scores_.size()));
     Emulated result{{}, in(DType::F32, in(a_.sum_acc, m_ + in(a_.sum_acc, std::log(static_cast<float>(l_)))))};
-    for (const double acc : acc_) result.out.push_back(output(in(a_.pv_acc, in(a_.pv_acc, acc / l_) * row_.v_scale)));
+    for (const double acc : acc_)
+      result.out.push_back(output(in(a_.pv_acc.dtype, in(a_.pv_acc.dtype, acc / l_) * row_.v_scale)));
     return result;
   }
 
@@ -51,12 +52,13 @@ class Emulator {
 
   double score(const std::vector<double>& key) const {
     double dot = 0;
-    for (std::size_t i = 0; i < key.size(); ++i) dot = in(a_.qk_acc, dot + in(a_.qk_acc, row_.q[i] * key[i]));
+    for (std::size_t i = 0; i < key.size(); ++i)
+      dot = in(a_.qk_acc.dtype, dot + in(a_.qk_acc.dtype, row_.q[i] * key[i]));
     const double scale = (lie_ == Lie::NoSoftmaxScale ? 1 : row_.softmax_scale) * row_.q_scale *
                          (lie_ == Lie::NoKScale ? 1 : row_.k_scale);
-    double s = in(a_.qk_acc, dot * in(a_.qk_acc, scale));
+    double s = in(a_.qk_acc.dtype, dot * in(a_.qk_acc.dtype, scale));
     if (row_.softcap > 0)
-      s = in(a_.qk_acc, row_.softcap * std::tanh(static_cast<float>(in(a_.qk_acc, s / row_.softcap))));
+      s = in(a_.qk_acc.dtype, row_.softcap * std::tanh(static_cast<float>(in(a_.qk_acc.dtype, s / row_.softcap))));
     return s;
   }
   double exp(double x) const {
@@ -69,7 +71,7 @@ class Emulator {
     if (l_ > 0 && m > m_ && lie_ != Lie::NoRescale) {
       const double factor = exp(in(a_.sum_acc, m_ - m));
       l_ = in(a_.sum_acc, l_ * factor);
-      for (double& acc : acc_) acc = in(a_.pv_acc, acc * factor);
+      for (double& acc : acc_) acc = in(a_.pv_acc.dtype, acc * factor);
     }
     m_ = m;
     for (std::size_t j = begin; j < end; ++j) {
@@ -77,7 +79,8 @@ class Emulator {
       const int offset = lie_ == Lie::NoOffset ? 0 : a_.p_offset;
       const double p = std::ldexp(in(a_.p, std::ldexp(e, offset)), -offset);
       l_ = in(a_.sum_acc, l_ + (a_.row_sum_rounded ? p : e));
-      for (std::size_t c = 0; c < acc_.size(); ++c) acc_[c] = in(a_.pv_acc, acc_[c] + in(a_.pv_acc, p * row_.v[j][c]));
+      for (std::size_t c = 0; c < acc_.size(); ++c)
+        acc_[c] = in(a_.pv_acc.dtype, acc_[c] + in(a_.pv_acc.dtype, p * row_.v[j][c]));
     }
   }
 

@@ -70,9 +70,9 @@ class Simulator {
 
   Real out(int splits) {
     Real o = splits > 1 ? merged(splits).o : whole().o;
-    o = roundings(o, a_.final_roundings / 2, a_.pv_acc);
+    o = roundings(o, a_.final_roundings / 2, a_.pv_acc.dtype);
     if (a_.unscaled) o = noise_.round(o, *a_.unscaled, 1);
-    o = roundings(o * row_.v_scale, a_.final_roundings - a_.final_roundings / 2, a_.pv_acc);
+    o = roundings(o * row_.v_scale, a_.final_roundings - a_.final_roundings / 2, a_.pv_acc.dtype);
     return noise_.round(o, row_.out, 1);
   }
   Real lse(int splits) { return noise_.round(splits > 1 ? merged(splits).lse : whole().lse, DType::F32, 1); }
@@ -130,16 +130,16 @@ class Simulator {
     Real dot = 0;
     for (std::size_t i = 0; i < q_.size(); ++i) {
       const Real k = cast(row_.k[j][i], a_.k_cast, row_.k_scale, up * row_.q[i]);
-      dot = multiply_add(dot, q_[i] * k, a_.qk_acc, up);
+      dot = multiply_add(dot, q_[i] * k, a_.qk_acc.dtype, up);
     }
     const int before = row_.softcap > 0 ? noise_.below(a_.score_roundings + 1) : 0;
     Real s = dot * row_.factor();
-    for (int n = 0; n < before; ++n) s = noise_.round(s, a_.qk_acc, up);
+    for (int n = 0; n < before; ++n) s = noise_.round(s, a_.qk_acc.dtype, up);
     if (row_.softcap > 0) {
-      s = noise_.round(s / row_.softcap, a_.qk_acc, up);
-      s = noise_.round(noise_.absolute(std::tanh(s), a_.tanh_abs, up) * row_.softcap, a_.qk_acc, up);
+      s = noise_.round(s / row_.softcap, a_.qk_acc.dtype, up);
+      s = noise_.round(noise_.absolute(std::tanh(s), a_.tanh_abs, up) * row_.softcap, a_.qk_acc.dtype, up);
     }
-    for (int n = before; n < a_.score_roundings; ++n) s = noise_.round(s, a_.qk_acc, up);
+    for (int n = before; n < a_.score_roundings; ++n) s = noise_.round(s, a_.qk_acc.dtype, up);
     return a_.score ? noise_.round(s, *a_.score, up) : s;
   }
 
@@ -156,7 +156,7 @@ class Simulator {
   void raise_max(Running& r, Real m, Real past) {  // past: what a larger share of the keys so far would do
     if (r.l > 0 && m > r.m) {
       const Real factor = exp(noise_.round(r.m - m, a_.sum_acc, past), past);
-      r.acc = noise_.round(r.acc * factor, a_.pv_acc, 1);
+      r.acc = noise_.round(r.acc * factor, a_.pv_acc.dtype, 1);
       r.l = noise_.round(r.l * factor, a_.sum_acc, on_sum());
     }
     r.m = std::max(r.m, m);
@@ -177,7 +177,7 @@ class Simulator {
       const Real e = weigh(scores_[j], m, on_weight(j));
       const Real p = std::ldexp(
           noise_.round(std::ldexp(e, a_.p_offset), a_.p, a_.row_sum_rounded ? on_weight(j) : value(j)), -a_.p_offset);
-      r.acc = multiply_add(r.acc, p * value(j), a_.pv_acc, 1);
+      r.acc = multiply_add(r.acc, p * value(j), a_.pv_acc.dtype, 1);
       r.l = noise_.sum(r.l, a_.row_sum_rounded ? p : e, a_.sum_acc, on_sum());
     }
   }
@@ -209,7 +209,8 @@ class Simulator {
     for (std::size_t at = 0; at < count; at += step) {
       const Running r = run(at, std::min(at + step, count), at == 0 && row_.sink);
       const Real o = r.acc / r.l, up = target_ == kLse ? Real{1} : o - exact();
-      parts.push_back({noise_.round(roundings(o, a_.final_roundings, a_.pv_acc), *a_.partial, 1), log_sum(r, up)});
+      parts.push_back(
+          {noise_.round(roundings(o, a_.final_roundings, a_.pv_acc.dtype), *a_.partial, 1), log_sum(r, up)});
     }
     Running total;
     for (const Result& part : parts) total.m = std::max(total.m, part.lse);
@@ -219,7 +220,7 @@ class Simulator {
     const Real lse = log_sum(total, on_sum());
     for (const Result& part : parts) {
       const Real share = exp(noise_.round(part.lse - lse, a_.sum_acc, part.o), part.o);
-      total.acc = noise_.sum(total.acc, noise_.round(share * part.o, a_.pv_acc, 1), a_.pv_acc, 1);
+      total.acc = noise_.sum(total.acc, noise_.round(share * part.o, a_.pv_acc.dtype, 1), a_.pv_acc.dtype, 1);
     }
     return {total.acc, lse};
   }

@@ -68,7 +68,7 @@ TEST(BoundEdges, ScoresStoredCoarselyLeaveOtherKeysAShare) {
 
 TEST(BoundEdges, NothingIsPromisedWhereScoresMayErrByMuch) {
   Arithmetic bf16;
-  bf16.qk_acc = D::BF16;
+  bf16.qk_acc.dtype = D::BF16;
   int without = 0;
   for (const double bound : bounds("decode/test/q=f32/kv=f32/h=4:2/d=64/page=8/seq=1x40,1x9/in=outlier#1", bf16)) {
     EXPECT_FALSE(std::isnan(bound));
@@ -92,7 +92,7 @@ TEST(BoundEdges, WithoutKeysOnlyTheSinkIsLeft) {
 TEST(BoundEdges, HiddenKeysCostNothing) {
   // The same keys are seen: a row's last four, of 4 or of 400.
   Arithmetic arithmetic;
-  arithmetic.pv_acc = D::F16;
+  arithmetic.pv_acc.dtype = D::F16;
   const auto few = bounds("decode/test/q=f32/kv=f32/h=1:1/d=16/page=8/seq=1x4/in=mass#1", arithmetic);
   const auto many =
       bounds("decode/test/q=f32/kv=f32/h=1:1/d=16/page=8/seq=1x400/mask=window:3,0/in=mass#1", arithmetic);

@@ -31,7 +31,7 @@ Arithmetic draw_arithmetic(Draw& draw, int splits) {
   if (draw.one_in(3)) a.q_cast = draw.of({D::E4M3FN, D::E5M2, D::BF16, D::F16});
   if (draw.one_in(3)) a.k_cast = draw.of({D::E4M3FN, D::BF16});
   if (draw.one_in(3)) a.v_cast = draw.of({D::E4M3FN, D::BF16, D::F16});
-  a.qk_acc = draw.of({D::F32, D::F32, D::F16, D::BF16});
+  a.qk_acc.dtype = draw.of({D::F32, D::F32, D::F16, D::BF16});
   a.product_roundings = draw.between(0, 2);
   a.score_roundings = draw.between(0, 5);
   if (draw.one_in(4)) a.score = draw.of({D::F16, D::BF16});
@@ -48,7 +48,7 @@ Arithmetic draw_arithmetic(Draw& draw, int splits) {
                                                           {D::E4M3FNUZ, 7}});
   a.row_sum_rounded = draw.one_in(3);
   a.sum_acc = draw.of({D::F32, D::F32, D::F16, D::BF16});
-  a.pv_acc = draw.of({D::F32, D::F32, D::F16, D::BF16});
+  a.pv_acc.dtype = draw.of({D::F32, D::F32, D::F16, D::BF16});
   a.tile = draw.of({0, 1, 4, 16});
   a.final_roundings = draw.between(0, 4);
   if (draw.one_in(3)) a.unscaled = draw.of({D::BF16, D::F16});
@@ -61,9 +61,9 @@ std::string text(const Arithmetic& a, int splits) {
   return fmt::format(
       "q_cast {} k_cast {} v_cast {} qk_acc {} products {} roundings {} score {} tanh {} exp {} floor {} p {}*2^{} {} "
       "sum_acc {} pv_acc {} tile {} final {} unscaled {} partial {} splits {}",
-      cast(a.q_cast), cast(a.k_cast), cast(a.v_cast), name(a.qk_acc), a.product_roundings, a.score_roundings,
+      cast(a.q_cast), cast(a.k_cast), cast(a.v_cast), name(a.qk_acc.dtype), a.product_roundings, a.score_roundings,
       cast(a.score), a.tanh_abs, a.exp_rel, a.exp_floor, name(a.p), a.p_offset,
-      a.row_sum_rounded ? "summed rounded" : "", name(a.sum_acc), name(a.pv_acc), a.tile, a.final_roundings,
+      a.row_sum_rounded ? "summed rounded" : "", name(a.sum_acc), name(a.pv_acc.dtype), a.tile, a.final_roundings,
       cast(a.unscaled), cast(a.partial), splits);
 }
 
