@@ -18,6 +18,7 @@ struct Accumulator {
   int fraction = 0;
   int step = 0;
   bool truncates() const { return fraction > 0; }
+  bool operator==(const Accumulator&) const = default;
 };
 
 enum class TileOrder { Any, Ascending, Descending };  // of a row's tiles; what is declared sharpens the bound
@@ -51,6 +52,8 @@ struct Arithmetic {
   std::optional<DType> partial;   // partial outputs of splits are stored in this format; unset: no splits
 
   DType rope = DType::F32;  // format that rope rounds cosines, sines, products and sums to
+
+  bool operator==(const Arithmetic&) const = default;
 };
 
 // How new K and V become cache bytes.

@@ -78,93 +78,98 @@ Wrong read_flag(const std::string& text, bool& to) {
 
 using A = Arithmetic;
 constexpr std::array<ClaimField<A>, 24> kArithmetic{{
-    {"q_cast", "format the kernel rounds q to before QK",
+    {"q_cast", "format the kernel rounds q to before QK", "none",
      [](A& a, const std::string& t) { return read_dtype(t, a.q_cast); }},
-    {"k_cast", "format the kernel rounds K to before QK",
+    {"k_cast", "format the kernel rounds K to before QK", "none",
      [](A& a, const std::string& t) { return read_dtype(t, a.k_cast); }},
-    {"v_cast", "format the kernel rounds V to before PV",
+    {"v_cast", "format the kernel rounds V to before PV", "none",
      [](A& a, const std::string& t) { return read_dtype(t, a.v_cast); }},
-    {"qk_acc", "accumulator of QK: a dtype, or mma:FRACTION_BITS,PRODUCTS_A_STEP",
+    {"qk_acc", "accumulator of QK: a dtype, or mma:FRACTION_BITS,PRODUCTS_A_STEP", "f32",
      [](A& a, const std::string& t) { return read_accumulator(t, a.qk_acc); }},
-    {"product_roundings", "roundings of each product beyond its addition",
+    {"product_roundings", "roundings of each product beyond its addition", "0",
      [](A& a, const std::string& t) { return read_count(t, a.product_roundings); }},
-    {"score_roundings", "roundings of a score after the product",
+    {"score_roundings", "roundings of a score after the product", "3",
      [](A& a, const std::string& t) { return read_count(t, a.score_roundings); }},
-    {"score", "format that scores are stored in", [](A& a, const std::string& t) { return read_dtype(t, a.score); }},
-    {"tanh_abs", "absolute error of tanh in the soft cap",
+    {"score", "format that scores are stored in", "none",
+     [](A& a, const std::string& t) { return read_dtype(t, a.score); }},
+    {"tanh_abs", "absolute error of tanh in the soft cap", "0",
      [](A& a, const std::string& t) { return read_error(t, a.tanh_abs); }},
-    {"exp_rel", "relative error of exp", [](A& a, const std::string& t) { return read_error(t, a.exp_rel); }},
-    {"exp_floor", "exp(x) may be 0 for x below this",
+    {"exp_rel", "relative error of exp", "0", [](A& a, const std::string& t) { return read_error(t, a.exp_rel); }},
+    {"exp_floor", "exp(x) may be 0 for x below this", "-inf",
      [](A& a, const std::string& t) { return read_floor(t, a.exp_floor); }},
-    {"p", "format of P as it enters PV", [](A& a, const std::string& t) { return read_dtype(t, a.p); }},
-    {"p_offset", "P is scaled by 2^this when it is rounded",
+    {"p", "format of P as it enters PV", "f32", [](A& a, const std::string& t) { return read_dtype(t, a.p); }},
+    {"p_offset", "P is scaled by 2^this when it is rounded", "0",
      [](A& a, const std::string& t) { return read_count(t, a.p_offset); }},
-    {"row_sum", "the row sum adds rounded or unrounded P",
+    {"row_sum", "the row sum adds rounded or unrounded P", "unrounded",
      [](A& a, const std::string& t) {
        return read_word<bool>(t, a.row_sum_rounded, {{"rounded", true}, {"unrounded", false}});
      }},
-    {"sum_acc", "accumulator of the row sum", [](A& a, const std::string& t) { return read_dtype(t, a.sum_acc); }},
-    {"pv_acc", "accumulator of PV, as of QK", [](A& a, const std::string& t) { return read_accumulator(t, a.pv_acc); }},
-    {"tile", "keys between two rescales, 0: all", [](A& a, const std::string& t) { return read_count(t, a.tile); }},
-    {"order", "of a row's tiles: any, ascending, descending",
+    {"sum_acc", "accumulator of the row sum", "f32",
+     [](A& a, const std::string& t) { return read_dtype(t, a.sum_acc); }},
+    {"pv_acc", "accumulator of PV, as of QK", "f32",
+     [](A& a, const std::string& t) { return read_accumulator(t, a.pv_acc); }},
+    {"tile", "keys between two rescales, 0: all", "0",
+     [](A& a, const std::string& t) { return read_count(t, a.tile); }},
+    {"order", "of a row's tiles: any, ascending, descending", "any",
      [](A& a, const std::string& t) {
        return read_word<TileOrder>(
            t, a.order,
            {{"any", TileOrder::Any}, {"ascending", TileOrder::Ascending}, {"descending", TileOrder::Descending}});
      }},
-    {"promoted", "each tile's PV starts at 0 and is added in binary32",
+    {"promoted", "each tile's PV starts at 0 and is added in binary32", "false",
      [](A& a, const std::string& t) { return read_flag(t, a.promoted); }},
-    {"carry", "format of m, l and o between tiles", [](A& a, const std::string& t) { return read_dtype(t, a.carry); }},
-    {"rescale_threshold", "powers of two that the maximum in use may lag behind",
+    {"carry", "format of m, l and o between tiles", "f32",
+     [](A& a, const std::string& t) { return read_dtype(t, a.carry); }},
+    {"rescale_threshold", "powers of two that the maximum in use may lag behind", "0",
      [](A& a, const std::string& t) { return read_error(t, a.rescale_threshold); }},
-    {"final_roundings", "roundings from the sum to the output's cast",
+    {"final_roundings", "roundings from the sum to the output's cast", "2",
      [](A& a, const std::string& t) { return read_count(t, a.final_roundings); }},
-    {"unscaled", "format the output is rounded to before v_scale multiplies it",
+    {"unscaled", "format the output is rounded to before v_scale multiplies it", "none",
      [](A& a, const std::string& t) { return read_dtype(t, a.unscaled); }},
-    {"partial", "format of the partial outputs of splits, none: no splits",
+    {"partial", "format of the partial outputs of splits, none: no splits", "none",
      [](A& a, const std::string& t) { return read_dtype(t, a.partial); }},
-    {"rope", "format of cosines, sines, products and sums of rope",
+    {"rope", "format of cosines, sines, products and sums of rope", "f32",
      [](A& a, const std::string& t) { return read_dtype(t, a.rope); }},
 }};
 
 using W = WriteArithmetic;
 constexpr std::array<ClaimField<W>, 3> kWrite{{
-    {"overflow", "saturate or ieee",
+    {"overflow", "saturate or ieee", "saturate",
      [](W& w, const std::string& t) {
        return read_word<Overflow>(t, w.overflow, {{"saturate", Overflow::Saturate}, {"ieee", Overflow::Ieee}});
      }},
-    {"scale", "divide by the scale, or multiply by its rounded reciprocal",
+    {"scale", "divide by the scale, or multiply by its rounded reciprocal", "divide",
      [](W& w, const std::string& t) {
        return read_word<bool>(t, w.by_reciprocal, {{"divide", false}, {"reciprocal", true}});
      }},
-    {"compute", "format of the scaled value before the cast",
+    {"compute", "format of the scaled value before the cast", "f32",
      [](W& w, const std::string& t) { return read_dtype(t, w.compute); }},
 }};
 
 using R = CallRules;
 constexpr std::array<ClaimField<R>, 7> kRules{{
-    {"out", "dtype of the output, or q",
+    {"out", "dtype of the output, or q", "q",
      [](R& r, const std::string& t) { return t == "q" ? (r.out.reset(), Wrong()) : read_dtype(t, r.out); }},
-    {"kv_enters_as", "stored, or q: the caller casts K and V to q's dtype first",
+    {"kv_enters_as", "stored, or q: the caller casts K and V to q's dtype first", "stored",
      [](R& r, const std::string& t) {
        return read_word<bool>(t, r.k_to_q, {{"stored", false}, {"q", true}});
      }},
-    {"empty_row", "output of a row that sees no key: zero, nan, unspecified",
+    {"empty_row", "output of a row that sees no key: zero, nan, unspecified", "zero",
      [](R& r, const std::string& t) {
        return read_word<EmptyRow>(
            t, r.empty_row, {{"zero", EmptyRow::Zero}, {"nan", EmptyRow::Nan}, {"unspecified", EmptyRow::Unspecified}});
      }},
-    {"lse", "returns the LSE in natural log", [](R& r, const std::string& t) { return read_flag(t, r.lse); }},
-    {"scales", "on a cache that is not quantised: always (applied) or quantised_only (inert)",
+    {"lse", "returns the LSE in natural log", "false", [](R& r, const std::string& t) { return read_flag(t, r.lse); }},
+    {"scales", "on a cache that is not quantised: always (applied) or quantised_only (inert)", "always",
      [](R& r, const std::string& t) {
        return read_word<ScalesApply>(t, r.scales,
                                      {{"always", ScalesApply::Always}, {"quantised_only", ScalesApply::QuantisedOnly}});
      }},
-    {"unused", "what unused slots may hold: anything or finite",
+    {"unused", "what unused slots may hold: anything or finite", "anything",
      [](R& r, const std::string& t) {
        return read_word<bool>(t, r.unused_finite, {{"anything", false}, {"finite", true}});
      }},
-    {"determinism", "none, run_to_run, batch_invariant, split_invariant",
+    {"determinism", "none, run_to_run, batch_invariant, split_invariant", "run_to_run",
      [](R& r, const std::string& t) {
        return read_word<Determinism>(t, r.determinism,
                                      {{"none", Determinism::None},

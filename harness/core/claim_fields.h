@@ -11,6 +11,7 @@ template <typename Fields>
 struct ClaimField {
   std::string_view name;
   std::string_view help;
+  std::string_view unset;                                                  // the value where no contract claims one
   std::optional<std::string> (*parse)(Fields&, const std::string& value);  // nullopt, or what is wrong with the value
 };
 

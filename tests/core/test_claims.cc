@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
-#include <tuple>
 
 namespace attest {
 namespace {
@@ -112,20 +112,25 @@ void expect_read(std::span<const ClaimField<Fields>> fields, const std::vector<s
   }
 }
 
+TEST(Claims, UnsetIsTheDefault) {
+  Arithmetic a;
+  for (const auto& field : arithmetic_fields())
+    EXPECT_EQ(field.parse(a, std::string(field.unset)), std::nullopt) << field.name;
+  EXPECT_EQ(a, Arithmetic());
+  WriteArithmetic w;
+  for (const auto& field : write_fields()) EXPECT_EQ(field.parse(w, std::string(field.unset)), std::nullopt);
+  EXPECT_TRUE(w.overflow == Overflow::Saturate && !w.by_reciprocal && w.compute == DType::F32);
+  CallRules r;
+  for (const auto& field : call_rule_fields()) EXPECT_EQ(field.parse(r, std::string(field.unset)), std::nullopt);
+  EXPECT_TRUE(!r.out && !r.k_to_q && !r.lse && !r.unused_finite && r.determinism == Determinism::RunToRun);
+}
+
 TEST(Claims, EveryFieldIsRead) {
-  const auto same_arithmetic = [](const Arithmetic& a, const Arithmetic& b) {
-    const auto tied = [](const Arithmetic& x) {
-      return std::tuple(x.q_cast, x.k_cast, x.v_cast, x.qk_acc, x.product_roundings, x.score_roundings, x.score,
-                        x.tanh_abs, x.exp_rel, x.exp_floor, x.p, x.p_offset, x.row_sum_rounded, x.sum_acc, x.pv_acc,
-                        x.tile, x.final_roundings, x.unscaled, x.partial, x.rope);
-    };
-    return tied(a) == tied(b);
-  };
   expect_read(arithmetic_fields(),
               {{"q_cast", "none", "bf16"},
                {"k_cast", "none", "bf16"},
                {"v_cast", "none", "bf16"},
-               {"qk_acc", "f32", "bf16"},
+               {"qk_acc", "f32", "mma:13,32"},
                {"product_roundings", "0", "8"},
                {"score_roundings", "0", "8"},
                {"score", "none", "bf16"},
@@ -138,11 +143,15 @@ TEST(Claims, EveryFieldIsRead) {
                {"sum_acc", "f32", "bf16"},
                {"pv_acc", "f32", "bf16"},
                {"tile", "0", "8"},
+               {"order", "any", "descending"},
+               {"promoted", "false", "true"},
+               {"carry", "f32", "bf16"},
+               {"rescale_threshold", "0", "8"},
                {"final_roundings", "0", "8"},
                {"unscaled", "none", "bf16"},
                {"partial", "none", "bf16"},
                {"rope", "f32", "bf16"}},
-              same_arithmetic);
+              std::equal_to<Arithmetic>());
   expect_read(write_fields(),
               {{"overflow", "saturate", "ieee"}, {"scale", "divide", "reciprocal"}, {"compute", "f32", "bf16"}},
               [](const WriteArithmetic& a, const WriteArithmetic& b) {

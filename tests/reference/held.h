@@ -12,7 +12,7 @@ namespace attest::test {
 // No rounding anywhere: what a test then adds is all there is.
 inline Arithmetic exact_arithmetic() {
   Arithmetic a;
-  a.qk_acc = a.p = a.sum_acc = a.pv_acc = DType::F64;
+  a.qk_acc.dtype = a.p = a.sum_acc = a.pv_acc.dtype = DType::F64;
   a.score_roundings = a.final_roundings = 0;
   return a;
 }

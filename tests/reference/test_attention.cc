@@ -21,7 +21,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Arithmetic exact() {
   Arithmetic a;
-  a.qk_acc = a.p = a.sum_acc = a.pv_acc = DType::F64;
+  a.qk_acc.dtype = a.p = a.sum_acc = a.pv_acc.dtype = DType::F64;
   return a;
 }
 
