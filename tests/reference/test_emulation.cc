@@ -57,7 +57,7 @@ std::vector<Mode> modes() {
   using test::emulated_arithmetic;
   auto summed = emulated_arithmetic(D::BF16, 0), narrow = emulated_arithmetic(D::F16, 0);
   summed.row_sum_rounded = true;
-  narrow.qk_acc = narrow.pv_acc.dtype = D::F16;
+  narrow.qk_acc.dtype = narrow.pv_acc.dtype = D::F16;
   return {{"bf16", "q=bf16/kv=bf16", emulated_arithmetic(D::BF16, 0), 0.2},
           {"bf16, P summed rounded", "q=bf16/kv=fp8_e4m3/scales=head", summed, 0.2},
           {"f16", "q=f16/kv=f16", emulated_arithmetic(D::F16, 0), 0.2},
