@@ -34,21 +34,22 @@ typedef enum attest_status {
   ATTEST_MISSING = 4      /* the environment lacks something; the message names the command that brings it */
 } attest_status;
 
-typedef enum attest_dtype { /* the values of attest::DType, harness/core/dtype.h */
-                            ATTEST_F64 = 0,
-                            ATTEST_F32 = 1,
-                            ATTEST_F16 = 2,
-                            ATTEST_BF16 = 3,
-                            ATTEST_FP8_E4M3FN = 4,
-                            ATTEST_FP8_E5M2 = 5,
-                            ATTEST_FP8_E4M3FNUZ = 6,
-                            ATTEST_FP8_E5M2FNUZ = 7,
-                            ATTEST_Q8_0 =
-                                8, /* block formats: shape[last] counts elements, bytes are the format's own */
-                            ATTEST_Q4_0 = 9,
-                            ATTEST_I32 = 10,
-                            ATTEST_I64 = 11,
-                            ATTEST_U8 = 12
+/* The values of attest::DType, harness/core/dtype.h. Of block formats (Q8_0, Q4_0) shape[last] counts elements; the
+ * bytes are the format's own. */
+typedef enum attest_dtype {
+  ATTEST_F64 = 0,
+  ATTEST_F32 = 1,
+  ATTEST_F16 = 2,
+  ATTEST_BF16 = 3,
+  ATTEST_FP8_E4M3FN = 4,
+  ATTEST_FP8_E5M2 = 5,
+  ATTEST_FP8_E4M3FNUZ = 6,
+  ATTEST_FP8_E5M2FNUZ = 7,
+  ATTEST_Q8_0 = 8,
+  ATTEST_Q4_0 = 9,
+  ATTEST_I32 = 10,
+  ATTEST_I64 = 11,
+  ATTEST_U8 = 12
 } attest_dtype;
 
 typedef enum attest_op {
