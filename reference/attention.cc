@@ -130,6 +130,11 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
                   to.out.value.begin() + static_cast<std::ptrdiff_t>(at));
       std::copy_n(bound.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width,
                   to.out.bound.begin() + static_cast<std::ptrdiff_t>(at));
+      // A value that the output's format may round to infinity, or to its largest number: nothing is promised.
+      const double most = format(p.out).max_value();
+      for (std::size_t i = at; i < at + width; ++i)
+        if (std::isfinite(to.out.value[i]) && std::abs(to.out.value[i]) + to.out.bound[i] > most)
+          to.out.bound[i] = INFINITY;
       if (lse_value != -INFINITY) continue;
       const double empty = rules.empty_row == EmptyRow::Nan ? std::numeric_limits<double>::quiet_NaN() : 0;
       const double allowed = rules.empty_row == EmptyRow::Unspecified ? INFINITY : 0;

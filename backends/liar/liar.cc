@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -16,7 +17,7 @@
 namespace attest::liar {
 namespace {
 
-constexpr std::array<std::string_view, 30> kFaults{"",
+constexpr std::array<std::string_view, 40> kFaults{"",
                                                    "mask_off_by_one",
                                                    "dropped_k_scale",
                                                    "dropped_v_scale",
@@ -45,7 +46,17 @@ constexpr std::array<std::string_view, 30> kFaults{"",
                                                    "hang",
                                                    "eat_memory",
                                                    "rope_k_in_q_dtype",
-                                                   "garbles"};
+                                                   "garbles",
+                                                   "writes_past_end_late",
+                                                   "touches_input_late",
+                                                   "wrong_kernel_late",
+                                                   "writes_past_end_early",
+                                                   "declines_late",
+                                                   "misplaces",
+                                                   "collides",
+                                                   "crashes_asked",
+                                                   "wants_all_memory",
+                                                   "says_nonsense"};
 
 [[noreturn]] void eat_memory() {
   for (;;) {
@@ -128,6 +139,10 @@ attest_status Kernel::supports(const attest_problem& problem, attest_message* me
 attest_status Kernel::Plan::run(attest_message* message) {
   std::puts("a kernel may print what it likes");
   go_down(*this);
+  if (lies("declines_late")) {
+    tamper();
+    return plugin::fail(ATTEST_UNSUPPORTED, message, "declined on second thoughts");
+  }
   if (lies("fails")) return plugin::fail(ATTEST_ERROR, message, "failed on request", "RuntimeError");
   if (problem.op == ATTEST_OP_ROPE) rotate(*this);
   if (problem.op == ATTEST_OP_WRITE || problem.op == ATTEST_OP_WRITE_ATTEND) write(*this);
@@ -138,8 +153,11 @@ attest_status Kernel::Plan::run(attest_message* message) {
 }
 
 void Kernel::Plan::tamper() {
-  if (lies("writes_past_end")) *(storage_of(at(ATTEST_OUT)).data() + storage_of(at(ATTEST_OUT)).size()) ^= std::byte{1};
-  if (lies("touches_input")) storage_of(at(ATTEST_Q))[0] ^= std::byte{1};
+  const bool first = launches == 0;
+  if (lies("writes_past_end") || lies("declines_late") || (lies("writes_past_end_late") && !first) ||
+      (lies("writes_past_end_early") && first))
+    *(storage_of(at(ATTEST_OUT)).data() + storage_of(at(ATTEST_OUT)).size()) ^= std::byte{1};
+  if (lies("touches_input") || (lies("touches_input_late") && !first)) storage_of(at(ATTEST_Q))[0] ^= std::byte{1};
   if (lies("touches_cache")) storage_of(at(ATTEST_V_CACHE))[0] ^= std::byte{1};
   if (lies("stale_rows")) {
     const auto out = storage_of(at(ATTEST_OUT));
@@ -151,12 +169,14 @@ void Kernel::Plan::tamper() {
 }
 
 attest_result Kernel::Plan::result() {
-  attest_result result{.ran = lies("wrong_kernel") ? "another" : "liar", .produced = {}};
+  const bool another = lies("wrong_kernel") || (lies("wrong_kernel_late") && launches > 1);
+  attest_result result{.ran = another ? "another" : "liar", .produced = {}};
   const attest_slot slot = problem.op == ATTEST_OP_ROPE ? ATTEST_K_OUT : ATTEST_OUT;
   if (!has(slot)) return result;
   produced = at(slot);
   if (lies("wrong_dtype")) produced.dtype = ATTEST_F64;
   if (lies("rope_k_in_q_dtype")) produced.dtype = at(ATTEST_Q).dtype;
+  if (lies("says_nonsense")) produced.ndim = 100'000;
   if (lies("wrong_shape")) produced.shape[2] += 1;
   result.produced[slot] = &produced;
   return result;
@@ -164,12 +184,21 @@ attest_result Kernel::Plan::result() {
 
 int64_t cache_index(void*, const attest_problem* problem, int32_t cache, int64_t page, int64_t slot, int64_t head,
                     int64_t dim) {
+  const std::string_view fault = problem->fault;
+  if (fault == "crashes_asked") std::raise(SIGSEGV);
+  if (fault == "misplaces" && head > 0) return -page;
+  if (fault == "collides") dim = 0;
   return rotated_index(*problem, cache == ATTEST_K_CACHE ? problem->dim : problem->dim_v, page, slot, head, dim);
+}
+
+size_t workspace_bytes(void*, const attest_problem* problem) {
+  return std::string_view(problem->fault) == "wants_all_memory" ? SIZE_MAX : 0;
 }
 
 constexpr attest_backend kBackend = [] {
   attest_backend table = plugin::kTable<Kernel>;
   table.cache_index = cache_index;
+  table.workspace_bytes = workspace_bytes;
   return table;
 }();
 

@@ -20,7 +20,7 @@ int run_report(const ReportOptions& options) {
   const OutputOptions& o = options.outputs;
   if (o.json.empty() && o.junit.empty() && o.md.empty() && o.html.empty()) fmt::print("{}", markdown_report(journal));
   write_outputs(o, journal);
-  return kConforms;
+  return exit_code(journal, without_verdict(journal), false);
 }
 
 }  // namespace
@@ -29,7 +29,8 @@ void add_report(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* report = app.add_subcommand(
       "report",
-      "Make reports of finished journals, or of the shards of one run; Markdown to the terminal without an option");
+      "Make reports of finished journals, or of the shards of one run; Markdown to the terminal without an option. "
+      "The exit code is that of the run");
   report->add_option("journal", options->journals, "Journal files")->required();
   add_outputs(*report, options->outputs);
   report->callback([options, &chosen] { chosen = [options](const Paths&) { return run_report(*options); }; });

@@ -1,6 +1,7 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/detail.h"
 #include "harness/cli/environment.h"
+#include "harness/cli/exit_code.h"
 #include "harness/cli/fingerprint.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/selection.h"
@@ -17,6 +18,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <thread>
 
 namespace attest {
@@ -32,6 +34,9 @@ struct RunOptions {
   std::size_t max_failures = 0;
   std::string save = "never", save_dir = ".attest/saved", reference = "f64";
 };
+
+constexpr double kLongestCase = 1e6;
+constexpr int kMostJobs = 1024;
 
 std::atomic<bool> interrupted{false};
 
@@ -56,7 +61,7 @@ JournalHeader make_header(const RunOptions& o, const Selection& selection, const
           .fingerprint = fingerprint(selection, paths, mode),
           .program = paths.program,
           .options = repeat_options(o),
-          .command = fmt::format("{} run {}", paths.program, fmt::join(o.selection.what, " ")),
+          .command = fmt::format("{} {}", paths.program, paths.arguments),
           .reference = o.reference,
           .shard = selection.shard,
           .cases = selection.cases.size(),
@@ -100,19 +105,6 @@ void check_plugins(const Selection& selection, const Paths& paths) {
   }
 }
 
-int exit_code(const JournalContent& journal, std::size_t without_verdict, bool require) {
-  bool failed = false, infra = false, executed = false, not_run = false;
-  for (const Verdict& v : journal.verdicts) {
-    failed |= is_failure(v.outcome) && v.outcome != Outcome::Infra;
-    infra |= v.outcome == Outcome::Infra;
-    executed |= is_executed(v.outcome);
-    not_run |= v.outcome == Outcome::NotRun;
-  }
-  if (failed || (require && not_run)) return kFails;
-  if (infra || without_verdict > 0) return kIncomplete;
-  return executed ? kConforms : kNothingRunnable;
-}
-
 // One case, told at length.
 int run_one(const RunOptions& o, const Selection& selection, const Paths& paths, const std::vector<Waiver>& waivers) {
   const ListedCase& listed = selection.cases.front();
@@ -142,15 +134,15 @@ int run_many(const RunOptions& o, const Selection& selection, const Paths& paths
   const JournalContent before = read_journals({o.journal});
   SweepInput input{.tasks = {}, .waivers = waivers, .versions = {}};
   for (const auto& backend : before.backends) input.versions[backend.backend] = backend.version;
+  std::set<std::string> done;
+  for (const Verdict& v : before.verdicts)
+    if (v.outcome != Outcome::Infra && v.outcome != Outcome::NotRun) done.insert(v.token);  // those are tried again
   for (const auto& listed : selection.cases) {
-    const bool done = std::any_of(before.verdicts.begin(), before.verdicts.end(),
-                                  [&](const Verdict& v) { return v.token == listed.token; });
-    if (!done) input.tasks.push_back({listed.c, &selection.contracts.find(listed.c.backend)});
+    if (!done.contains(listed.token)) input.tasks.push_back({listed.c, &selection.contracts.find(listed.c.backend)});
   }
   Progress progress(input.tasks.size(), o.verbose, header);
   if (!before.verdicts.empty())
-    fmt::print("resuming {}: {} cases have a verdict, {} to go\n", o.journal, before.verdicts.size(),
-               input.tasks.size());
+    fmt::print("resuming {}: {} cases have a verdict, {} to go\n", o.journal, done.size(), input.tasks.size());
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   const std::size_t missing = sweep(
@@ -158,15 +150,18 @@ int run_many(const RunOptions& o, const Selection& selection, const Paths& paths
   const JournalContent content = read_journals({o.journal});
   write_outputs(o.outputs, content);
   for (const auto& text : selection.left_out) fmt::print("left out: {} (--tier)\n", text);
-  if (missing) fmt::print("stopped early; go on with: {} --resume\n", header.command);
+  if (missing) fmt::print("stopped early; go on with: {}{}\n", header.command, o.resume ? "" : " --resume");
   progress.finish(missing);
   return exit_code(content, missing, o.require);
 }
 
 int run(const RunOptions& o, const Paths& paths) {
   if (o.repeat < 1) throw UsageError(fmt::format("--repeat: {} launches are none", o.repeat));
-  if (!(o.timeout_case > 0))
-    throw UsageError(fmt::format("--timeout-case: {} is no positive number of seconds", o.timeout_case));
+  if (!(o.timeout_case > 0 && o.timeout_case <= kLongestCase))
+    throw UsageError(
+        fmt::format("--timeout-case: {} is no number of seconds above 0, at most {}", o.timeout_case, kLongestCase));
+  if (o.jobs < 0 || o.jobs > kMostJobs)
+    throw UsageError(fmt::format("--jobs: {} is no number of processes up to {}", o.jobs, kMostJobs));
   const Selection selection = select(o.selection, paths);
   const std::vector<Waiver> waivers =
       std::filesystem::exists(paths.waivers) ? read_waivers(paths.waivers) : std::vector<Waiver>{};

@@ -1,6 +1,7 @@
 // The subcommands: each adds itself to the program and, when chosen, runs and returns the exit code.
 #pragma once
 
+#include "harness/cli/exit_code.h"
 #include "harness/cli/paths.h"
 
 #include <CLI/CLI.hpp>
@@ -16,8 +17,5 @@ void add_run(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_contracts(CLI::App& app, Action& chosen);
-
-// Exit codes: 0 conforms, 1 does not, 2 usage or nothing matched, 3 infrastructure or incomplete, 77 nothing runnable.
-enum ExitCode { kConforms = 0, kFails = 1, kUsage = 2, kIncomplete = 3, kNothingRunnable = 77 };
 
 }  // namespace attest

@@ -6,10 +6,46 @@
 #include <fmt/format.h>
 
 #include <sys/personality.h>
+#include <sys/resource.h>
 
-#include <cstdlib>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
+#include <vector>
+
+namespace attest {
+namespace {
+
+constexpr rlim_t kDescriptors = 64;
+
+// Sockets, shared memory and output of each worker; too few would look like kernels that crash.
+void want_descriptors() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < kDescriptors)
+    throw InfraError(fmt::format("at most {} open files (ulimit -n): {} are needed", limit.rlim_cur, kDescriptors));
+}
+
+std::string quoted(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const auto& argument : arguments) {
+    const bool plain = !argument.empty() && argument.find_first_of(" \t\n'\"\\*?[]{}()<>|&;#$`!~") == std::string::npos;
+    std::string escaped = argument;
+    for (std::size_t at = 0; !plain && (at = escaped.find('\'', at)) != std::string::npos; at += 4)
+      escaped.replace(at, 1, "'\\''");
+    text += (text.empty() ? "" : " ") + (plain ? argument : "'" + escaped + "'");
+  }
+  return text;
+}
+
+}  // namespace
+}  // namespace attest
 
 int main(int argc, char** argv) {
   using namespace attest;
@@ -33,8 +69,15 @@ int main(int argc, char** argv) {
                argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "");
     return kUsage;
   }
+  std::signal(SIGXFSZ, SIG_IGN);  // a full file is an error of its write
   try {
-    return chosen(find_paths(argv[0]));
+    want_descriptors();
+    Paths paths = find_paths(argv[0]);
+    paths.arguments = quoted({argv + 1, argv + argc});
+    const int code = chosen(paths);
+    if (std::fflush(stdout) != 0)
+      throw InfraError(fmt::format("can't write to the terminal: {}", std::strerror(errno)));
+    return code;
   } catch (const UsageError& error) {
     fmt::print(stderr, "attest: {}\n", error.what());
     return kUsage;

@@ -49,7 +49,7 @@ void write_outputs(const OutputOptions& options, const JournalContent& journal) 
     if (path.empty()) continue;
     std::ofstream file(path, std::ios::binary);
     if (!(file << format.render(journal)).flush())
-      throw UsageError(fmt::format("{}: can't write {}: {}", format.option, path, std::strerror(errno)));
+      throw InfraError(fmt::format("{}: can't write {}: {}", format.option, path, std::strerror(errno)));
   }
 }
 

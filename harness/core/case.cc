@@ -177,6 +177,8 @@ std::optional<std::string> contradiction(const Case& c) {
     if (bits > c.dim) return fmt::format("in=select: d={} can't hold the {}-bit codes of the positions", c.dim, bits);
     if (c.cap > 0) return fmt::format("in=select: under cap={} no key can win by 104 nats", c.cap);
   }
+  if (c.probe == Probe::Special && c.table == Table::Aliased)
+    return "in=special: under table=aliased a NaN that one sequence sees would lie under another's mask";
   if (c.probe == Probe::Codes && c.phase != Phase::Write)
     return "in=codes: every code of the cache, NaN and Inf among them, is for phase write";
   if (c.phase == Phase::Decode && std::any_of(c.seq.begin(), c.seq.end(), [](auto& s) { return s.len_q > 8; }))

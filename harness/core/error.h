@@ -10,6 +10,11 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// One case that can't be made; the others can.
+struct CaseError : UsageError {
+  using UsageError::UsageError;
+};
+
 struct InfraError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -196,7 +196,7 @@ Call make_inputs(const Case& c, const Problem& p, const CacheTables& tables) {
       if (p.lse) builder.add_output(Slot::Lse, DType::F32, {p.heads_q, p.total_q});
     }
   }
-  if (c.probe == Probe::File) read_inputs(builder.call(), c.directory);
+  if (c.probe == Probe::File) read_inputs(builder.call(), p, c.directory);
   return builder.take();
 }
 

@@ -11,12 +11,13 @@ namespace attest {
 namespace {
 
 constexpr long kMostValues = 10'000;
+constexpr std::size_t kLongestRange = 64;  // characters
 
 // "3", "p", "2p", "p+1", "2p-1"
 std::optional<long> length(const std::string& text, int page) {
   static const std::regex form(R"((\d*)(p?)([+-]\d+)?)");
   std::smatch match;
-  if (text.empty() || !std::regex_match(text, match, form)) return std::nullopt;
+  if (text.empty() || text.size() > kLongestRange || !std::regex_match(text, match, form)) return std::nullopt;
   const bool pages = match[2].matched && match[2].length() > 0;
   if (match[1].length() == 0 && !pages) return std::nullopt;
   const auto count = match[1].length() > 0 ? parse_number<int>(match[1].str()) : 1;
@@ -32,7 +33,7 @@ std::optional<long> length(const std::string& text, int page) {
 std::optional<std::vector<std::string>> expand_range(const std::string& text) {
   static const std::regex form(R"((\d+)\.\.(\d+)(?:\.\.(\d+))?)");
   std::smatch match;
-  if (!std::regex_match(text, match, form)) {
+  if (text.size() > kLongestRange || !std::regex_match(text, match, form)) {  // std::regex recurses by the character
     if (text.find("..") != std::string::npos && text.find("file:") == std::string::npos) return std::nullopt;
     return std::vector{text};
   }

@@ -14,7 +14,8 @@
 namespace attest {
 namespace {
 
-constexpr int kDeepest = 50;  // an anchor that holds an alias of itself has no end
+constexpr int kDeepest = 50;         // an anchor that holds an alias of itself has no end
+constexpr int kMostNodes = 200'000;  // with every alias written out
 
 struct Entry {
   std::string key;
@@ -51,6 +52,16 @@ void collect(const YamlFile& file, const YAML::Node& mapping, std::vector<Entry>
   }
 }
 
+// Counts nodes with aliases written out: a few lines of aliases of aliases can stand for more than memory holds.
+void count(const YamlFile& file, const YAML::Node& node, int depth, int& nodes) {
+  if (depth > kDeepest) return;  // named where it is read
+  if (++nodes > kMostNodes) file.fail(node, fmt::format("holds more than {} values, aliases written out", kMostNodes));
+  if (node.IsSequence())
+    for (const auto& item : node) count(file, item, depth + 1, nodes);
+  if (node.IsMap())
+    for (const auto& pair : node) count(file, pair.second, depth + 1, nodes);
+}
+
 }  // namespace
 
 YamlFile::YamlFile(const std::string& path) : path_(path) {
@@ -68,6 +79,8 @@ YamlFile::YamlFile(const std::string& path) : path_(path) {
     throw UsageError(fmt::format("{}:{}: no YAML: {}", path, error.mark.line + 1, error.msg));
   }
   if (!root_.IsMap()) throw UsageError(fmt::format("{}:1: expected a mapping (key: value) at the top", path));
+  int nodes = 0;
+  count(*this, root_, 0, nodes);
 }
 
 std::string YamlFile::place(const YAML::Node& node) const {

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <unordered_map>
 
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace attest {
@@ -216,8 +217,9 @@ JournalContent read_journals(const std::vector<std::string>& paths) {
 Journal::Journal(const std::string& path, const JournalHeader& header) : path_(path) {
   if (look_at(path) == Found::SomethingElse)
     throw UsageError(fmt::format("{}: exists and is no journal; it is not written over", path));
-  file_.reset(std::fopen(path.c_str(), "w"));
-  if (!file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
+  open(path, "a");
+  if (ftruncate(fileno(file_.get()), 0) != 0 && errno != EINVAL)  // a device or a pipe has no length
+    throw UsageError(fmt::format("{}: can't begin the journal anew: {}", path, std::strerror(errno)));
   line(to_json_line(header));
 }
 
@@ -232,8 +234,7 @@ Journal Journal::resume(const std::string& path, const JournalHeader& header) {
                     path, before.headers.front().fingerprint, header.fingerprint));
   Journal journal;
   journal.path_ = path;
-  journal.file_.reset(std::fopen(path.c_str(), "r+"));
-  if (!journal.file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
+  journal.open(path, "r+");
   // Go on after the last whole line.
   long end = 0;
   for (int c = std::fgetc(journal.file_.get()); c != EOF; c = std::fgetc(journal.file_.get()))
@@ -242,6 +243,14 @@ Journal Journal::resume(const std::string& path, const JournalHeader& header) {
   if (ftruncate(fileno(journal.file_.get()), end) != 0)
     throw UsageError(fmt::format("{}: can't drop the torn last line: {}", path, std::strerror(errno)));
   return journal;
+}
+
+// One run at a time writes to a journal.
+void Journal::open(const std::string& path, const char* mode) {
+  file_.reset(std::fopen(path.c_str(), mode));
+  if (!file_) throw UsageError(fmt::format("{}: can't write the journal: {}", path, std::strerror(errno)));
+  if (flock(fileno(file_.get()), LOCK_EX | LOCK_NB) != 0)
+    throw UsageError(fmt::format("{}: another run is writing this journal; give one of them --journal FILE", path));
 }
 
 void Journal::append(const BackendRecord& backend) { line(to_json_line(backend)); }

@@ -66,6 +66,7 @@ class Journal {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   Journal() = default;
+  void open(const std::string& path, const char* mode);
   void line(const std::string& text);
 
   std::string path_;

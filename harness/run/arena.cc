@@ -2,6 +2,7 @@
 
 #include "harness/core/error.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,8 +31,10 @@ std::string slots_of(const Call& call, std::size_t storage) {
 
 }  // namespace
 
-Arena::Arena() : fd_(memfd_create("attest", MFD_CLOEXEC)) {
-  if (fd_ < 0) throw InfraError(fmt::format("no shared memory: memfd_create: {}", std::strerror(errno)));
+// Sealed against shrinking: a kernel that truncates the memory must not pull it from under the harness.
+Arena::Arena() : fd_(memfd_create("attest", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (fd_ < 0 || fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    throw InfraError(fmt::format("no shared memory: memfd_create: {}", std::strerror(errno)));
 }
 
 Arena::~Arena() {
@@ -43,13 +46,15 @@ void Arena::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return;
   if (base_) munmap(base_, bytes_);
   base_ = nullptr;
-  bytes_ = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
-  if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0)
-    throw InfraError(fmt::format("no shared memory of {} bytes: {}", bytes_, std::strerror(errno)));
-  void* mapping = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  bytes_ = 0;
+  const std::size_t whole = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+  if (ftruncate(fd_, static_cast<off_t>(whole)) != 0)
+    throw InfraError(fmt::format("no shared memory of {} bytes: {}", whole, std::strerror(errno)));
+  void* mapping = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (mapping == MAP_FAILED)
-    throw InfraError(fmt::format("can't map {} bytes of shared memory: {}", bytes_, std::strerror(errno)));
+    throw InfraError(fmt::format("can't map {} bytes of shared memory: {}", whole, std::strerror(errno)));
   base_ = static_cast<std::byte*>(mapping);
+  bytes_ = whole;
 }
 
 void Arena::stage(const Call& call, GuardMode mode, std::size_t workspace) {
@@ -105,10 +110,13 @@ nlohmann::json Arena::describe(const Call& call) const {
   if (workspace_)
     tensors.push_back(describe_slot(Slot::Workspace, workspace_->payload, DType::U8,
                                     {static_cast<std::int64_t>(workspace_->bytes)}, {1}));
-  for (const Region& region : regions_)
-    if (region.pages)
-      for (const ByteRange& page : {page_before(region), page_after(region)})
-        forbidden.push_back({page.offset, page.bytes});
+  const auto forbid = [&](const Region& region) {
+    if (!region.pages) return;
+    for (const ByteRange& page : {page_before(region), page_after(region)})
+      forbidden.push_back({page.offset, page.bytes});
+  };
+  for (const Region& region : regions_) forbid(region);
+  if (workspace_) forbid(*workspace_);
   return {{"bytes", bytes_}, {"tensors", tensors}, {"forbidden", forbidden}};
 }
 

@@ -48,6 +48,9 @@ std::optional<Failure> check_untouched(const Launched& launched);  // guards, ga
 std::optional<Failure> check_values(const Launched& launched, const Outcomes& right, Verdict& verdict);
 std::optional<Failure> check_caches(const Launched& launched, const Outcomes& right);
 
+// The kernel that ran, what it says it produced, and what it left alone: all but the values.
+std::optional<Failure> check_conduct(const Launched& launched);
+
 // All of the above, in order.
 std::optional<Failure> check_launch(const Launched& launched, const Outcomes& right, Verdict& verdict);
 

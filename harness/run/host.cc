@@ -37,8 +37,8 @@ Reply Host::open() {
   const Reply reply = send({{"do", "open"}, {"plugin", path}, {"options", contract_.options}}, limits);
   if (reply.status == Reply::Status::Error && reply.type == "usage") throw UsageError(reply.text);
   if (!reply.ok()) return reply;
-  version_ = reply.body.at("version");
-  about_ = reply.body.at("about");
+  version_ = reply.body.value("version", "");
+  about_ = reply.body.value("about", "");
   opened_ = true;
   return reply;
 }
@@ -54,7 +54,11 @@ void Host::restart() {
 }
 
 Reply Host::send(const nlohmann::json& request, const WorkerLimits& limits) {
-  return session_ ? reply_from_json(session_->answer(request)) : worker_->ask(request, limits);
+  if (worker_) return worker_->ask(request, limits);
+  auto answer = session_->answer(request);
+  answer["id"] = 0U;
+  if (const auto wrong = malformed(answer)) return {.status = Reply::Status::Error, .type = "plug-in", .text = *wrong};
+  return reply_from_json(answer);
 }
 
 }  // namespace attest

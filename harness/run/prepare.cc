@@ -12,8 +12,22 @@
 namespace attest {
 namespace {
 
+// Element indices that a plug-in gave: each within its cache, no two alike.
+std::optional<std::string> wrong_table(const std::vector<std::int64_t>& table, std::int64_t elements,
+                                       std::string_view cache) {
+  std::vector<bool> taken(static_cast<std::size_t>(elements));
+  for (const std::int64_t at : table) {
+    if (at < 0 || at >= elements)
+      return fmt::format("cache_index() places an element of the {} cache at {}, of {}", cache, at, elements);
+    if (taken[static_cast<std::size_t>(at)])
+      return fmt::format("cache_index() places two elements of the {} cache at {}", cache, at);
+    taken[static_cast<std::size_t>(at)] = true;
+  }
+  return std::nullopt;
+}
+
 // Where a layout is the plug-in's own, it is asked for every element's place.
-CacheTables cache_tables(Host& host, const Problem& problem) {
+Reply ask_for_tables(Host& host, const Problem& problem, CacheTables& tables) {
   if (problem.op == Op::Rope || !problem.layout.indexed_by_plugin) return {};
   const auto count = [&](int width) {
     return static_cast<std::size_t>(problem.num_pages) * static_cast<std::size_t>(problem.page_size) *
@@ -23,20 +37,30 @@ CacheTables cache_tables(Host& host, const Problem& problem) {
   Call scratch;
   scratch.storages.emplace_back(DType::I64, Dims{static_cast<std::int64_t>(k + v)});
   host.arena().stage(scratch, GuardMode::Bands, 0);
-  const Reply reply =
+  Reply reply =
       host.ask({{"do", "cache_index"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(scratch)}});
-  if (!reply.ok()) throw InfraError(fmt::format("{}: {}", host.contract().backend, reply.text));
+  if (!reply.ok()) return reply;
   const auto* table = reinterpret_cast<const std::int64_t*>(host.arena().base());
-  return {.k = {table, table + k}, .v = {table + k, table + k + v}};
+  tables = {.k = {table, table + k}, .v = {table + k, table + k + v}};
+  const CacheLayout layout =
+      place_cache(problem.layout, {problem.num_pages, problem.page_size, problem.heads_kv, problem.dim, problem.dim_v});
+  auto wrong = wrong_table(tables.k, layout.k.storage, "K");
+  if (!wrong) wrong = wrong_table(tables.v, layout.v.storage, "V");
+  if (wrong) reply = {.status = Reply::Status::Error, .type = "plug-in", .text = *wrong};
+  return reply;
 }
 
 }  // namespace
 
 Prepared prepare(const Case& c, Host& host) {
-  Problem problem = make_problem(c, host.contract());
-  if (c.plan == PlanUse::Reused) widen_for(problem, with_other_lengths(c));
-  Call call = make_inputs(c, problem, cache_tables(host, problem));
-  return {std::move(problem), std::move(call)};
+  try {
+    Prepared made{make_problem(c, host.contract()), {}, {}};
+    if (c.plan == PlanUse::Reused) widen_for(made.problem, with_other_lengths(c));
+    CacheTables tables;
+    made.layout = ask_for_tables(host, made.problem, tables);
+    if (made.layout.ok()) made.call = make_inputs(c, made.problem, tables);
+    return made;
+  } catch (const UsageError& error) { throw CaseError(error.what()); }
 }
 
 Outcomes right_outcomes(const Case& c, const Contract& contract, const Problem& problem, const Call& call,
@@ -63,7 +87,7 @@ Outcomes right_outcomes(const Case& c, const Contract& contract, const Problem& 
   return right;
 }
 
-Reply plan_and_launch(const Case& c, const Problem& problem, const Call& call, Host& host, std::size_t workspace) {
+Launch plan_and_launch(const Case& c, const Problem& problem, const Call& call, Host& host, std::size_t workspace) {
   std::optional<Call> before;
   if (c.plan == PlanUse::Reused) {
     const Case other = with_other_lengths(c);
@@ -71,16 +95,25 @@ Reply plan_and_launch(const Case& c, const Problem& problem, const Call& call, H
     other_problem.seqs = other.seq;
     before = make_inputs(other, other_problem, {call.layout.k.table, call.layout.v.table});
   }
-  host.arena().stage(before ? *before : call, host.options().guards, workspace);
-  if (const Reply reply =
-          host.ask({{"do", "plan"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(call)}});
-      !reply.ok())
-    return reply;
+  const Call& first = before ? *before : call;
+  host.arena().stage(first, host.options().guards, workspace);
+  const auto refused = [&](Reply reply, const Call& staged) {
+    const bool answered = reply.status == Reply::Status::Unsupported || reply.status == Reply::Status::Rejected;
+    return Launch{std::move(reply), answered ? check_nothing_written(staged, host.arena()) : std::nullopt};
+  };
+  Reply reply = host.ask({{"do", "plan"}, {"problem", to_json(problem)}, {"arena", host.arena().describe(call)}});
+  if (!reply.ok()) return refused(std::move(reply), first);
+  std::optional<Failure> damage;
   if (before) {
-    if (const Reply reply = host.ask({{"do", "launch"}}); !reply.ok()) return reply;
+    reply = host.ask({{"do", "launch"}});
+    if (!reply.ok()) return refused(std::move(reply), *before);
+    const std::string kernel = expected_kernel(host.contract(), c);
+    damage = check_conduct({problem, *before, host.arena(), reply.body, kernel});
     host.arena().restage(call);
   }
-  return host.ask({{"do", "launch"}});
+  reply = host.ask({{"do", "launch"}});
+  if (!reply.ok()) return refused(std::move(reply), call);
+  return {std::move(reply), damage};
 }
 
 }  // namespace attest

@@ -11,15 +11,22 @@ namespace attest {
 struct Prepared {
   Problem problem;
   Call call;
+  Reply layout;  // of the plug-in that was asked for a layout of its own; the call is empty unless it is ok
 };
 
-// The host must be open: a layout may be the plug-in's own. Throws UsageError where the case can't be made.
+// The host must be open. Throws CaseError where the case can't be made.
 Prepared prepare(const Case& c, Host& host);
 
 Outcomes right_outcomes(const Case& c, const Contract& contract, const Problem& problem, const Call& call,
                         Precision precision);
 
+struct Launch {
+  Reply reply;
+  // What was written that must not be: by the launch before this one (plan=reused), or by a call that was then refused.
+  std::optional<Failure> damage;
+};
+
 // Stages the call, plans and launches once; with plan=reused the plan is made, and launched once, with other lengths.
-Reply plan_and_launch(const Case& c, const Problem& problem, const Call& call, Host& host, std::size_t workspace);
+Launch plan_and_launch(const Case& c, const Problem& problem, const Call& call, Host& host, std::size_t workspace);
 
 }  // namespace attest

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,14 +32,19 @@ class WorkerProcess {
 
  private:
   Reply end(Reply::Status status, const std::string& what);
+  std::optional<Reply> take_reply();
+  bool is_gone();
   std::string how_it_died();
   std::string last_words();
   std::size_t resident() const;
+  std::size_t printed() const;
   void kill_and_reap();
 
   pid_t pid_ = -1;
+  bool gone_ = false;  // reaped; its group may still be there
   int exit_status_ = 0;
   int socket_ = -1, output_ = -1;
+  std::uint64_t asked_ = 0;  // requests so far: each reply names its own
   std::string pending_;
 };
 

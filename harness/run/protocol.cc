@@ -1,8 +1,8 @@
 #include "harness/run/protocol.h"
 
-#include "harness/core/error.h"
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace attest {
 namespace {
@@ -18,17 +18,50 @@ static_assert(static_cast<int>(Slot::Q) == ATTEST_Q && static_cast<int>(Slot::Le
 constexpr std::array<std::string_view, 8> kStatusNames{"ok",      "unsupported", "rejected", "error",
                                                        "missing", "crash",       "timeout",  "memory"};
 
+constexpr std::ptrdiff_t kAnswers = 5;  // of these a worker itself may give
+
+// A message is one line of a report, whatever a kernel put into it.
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  return text;
+}
+
 }  // namespace
 
 std::string_view name(Reply::Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
 
+std::optional<std::string> malformed(const nlohmann::json& json) {
+  if (!json.is_object()) return "no JSON object";
+  if (!json.contains("id") || !json["id"].is_number_unsigned()) return "no id";
+  const auto is_status = [&](std::string_view status) { return json["status"] == status; };
+  if (!json.contains("status") || !json["status"].is_string() ||
+      std::none_of(kStatusNames.begin(), kStatusNames.begin() + kAnswers, is_status))
+    return "no status";
+  for (const auto key : {"type", "text", "version", "about", "ran"})
+    if (json.contains(key) && !json[key].is_string()) return fmt::format("'{}' is no text", key);
+  if (json.contains("ms") && !json["ms"].is_number()) return "'ms' is no number";
+  if (json.contains("workspace") && !json["workspace"].is_number_unsigned()) return "'workspace' is no size";
+  if (!json.contains("produced")) return std::nullopt;
+  if (!json["produced"].is_object()) return "'produced' is no object";
+  for (const auto& [slot, tensor] : json["produced"].items()) {
+    if (!tensor.is_object() || !tensor.contains("dtype") || !tensor["dtype"].is_string() || !tensor.contains("shape") ||
+        !tensor["shape"].is_array())
+      return fmt::format("produced '{}' has no dtype and shape", slot);
+    for (const auto& size : tensor["shape"])
+      if (!size.is_number_integer()) return fmt::format("produced '{}' has a shape of other than integers", slot);
+  }
+  return std::nullopt;
+}
+
 Reply reply_from_json(const nlohmann::json& json) {
-  Reply reply{
-      .status = Reply::Status::Error, .type = json.value("type", ""), .text = json.value("text", ""), .body = json};
-  const auto status = json.at("status").get<std::string>();
-  for (std::size_t i = 0; i < kStatusNames.size(); ++i)
-    if (kStatusNames[i] == status) return reply.status = static_cast<Reply::Status>(i), reply;
-  throw InfraError(fmt::format("a worker answered with the unknown status '{}'", status));
+  Reply reply{.status = Reply::Status::Error,
+              .type = one_line(json.value("type", "")),
+              .text = one_line(json.value("text", "")),
+              .body = json};
+  const auto at = std::find(kStatusNames.begin(), kStatusNames.end(), json.at("status").get<std::string>());
+  reply.status = static_cast<Reply::Status>(at - kStatusNames.begin());
+  return reply;
 }
 
 nlohmann::json to_json(const Problem& p) {

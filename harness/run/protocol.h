@@ -2,14 +2,14 @@
 // shared memory (arena.h). A worker in another language speaks the same (docs/protocol.md).
 //
 //     {"do":"open","plugin":"...","options":{...}}       -> {"status":"ok","version":"...","about":"..."}
-//     {"do":"supports","problem":{...}}                  -> {"status":"ok"|"unsupported"|"rejected"}, "workspace":
-//     bytes
+//     {"do":"supports","problem":{...}}                  -> {"status":..., "workspace":bytes}
 //     {"do":"cache_index","problem":{...},"bytes":N,...} -> tables written to the arena
 //     {"do":"plan","problem":{...},"arena":{...}}        -> {"status":...}
 //     {"do":"launch"}                                    -> {"status":..., "ms":..., "ran":"...", "produced":{...}}
 //     {"do":"free"}                                      -> {"status":"ok"}
 //
-// status: ok, unsupported, rejected, error, missing; "type" and "text" go with all but ok.
+// Every request carries "id", a number that its answer repeats. status: ok, unsupported, rejected, error, missing;
+// "type" and "text" go with all but ok.
 #pragma once
 
 #include "backends/abi.h"
@@ -20,6 +20,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace attest {
@@ -35,7 +36,10 @@ struct Reply {  // of the kernel's side, or what became of it
   bool ok() const { return status == Status::Ok; }
 };
 
-Reply reply_from_json(const nlohmann::json& json);
+// nullopt, or what is wrong with an answer: a field of another type, an unknown status, no id.
+std::optional<std::string> malformed(const nlohmann::json& json);
+
+Reply reply_from_json(const nlohmann::json& json);  // of an answer that is not malformed
 std::string_view name(Reply::Status status);
 
 nlohmann::json to_json(const Problem& problem);

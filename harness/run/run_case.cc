@@ -16,6 +16,8 @@ namespace {
 
 using Kind = Expectation::Kind;
 
+constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
+
 class Stopwatch {
  public:
   double lap() {
@@ -63,19 +65,19 @@ void conclude(Verdict& verdict, const Reply& reply) {
   }
 }
 
-// The reply to what the contract says must be rejected. `staged` is null where no tensors were made yet.
-void judge_rejection(const Step& step, const Reply& reply, const Call* staged) {
+// The reply to what the contract says must be rejected, with these words: to decline it is not enough.
+void judge_rejection(const Step& step, const Reply& reply) {
   if (reply.ok())
     return fail(step.verdict,
                 {FailKind::Accepted, step.expected.text == "*"
                                          ? "took what it must reject"
                                          : fmt::format("took what it must reject with \"{}\"", step.expected.text)});
+  if (reply.status == Reply::Status::Unsupported)
+    return fail(step.verdict, {FailKind::Message, fmt::format("declined what it must reject: {}", reply.text)});
   if (reply.status != Reply::Status::Rejected) return conclude(step.verdict, reply);
   if (step.expected.text != "*" && reply.text.find(step.expected.text) == std::string::npos)
     return fail(step.verdict, {FailKind::Message, fmt::format("rejected it with \"{}\", which lacks \"{}\"", reply.text,
                                                               step.expected.text)});
-  if (staged)
-    if (const auto failure = check_nothing_written(*staged, step.host.arena())) return fail(step.verdict, *failure);
   conclude(step.verdict, Outcome::Pass, fmt::format("rejected as it must be: {}", reply.text));
 }
 
@@ -122,7 +124,8 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
   Verdict& verdict = step.verdict;
   Host& host = step.host;
   Stopwatch watch;
-  auto [problem, call] = prepare(step.c, host);
+  auto [problem, call, layout] = prepare(step.c, host);
+  if (!layout.ok()) return conclude(verdict, layout);
   verdict.ms.inputs = watch.lap();
 
   const bool must_reject = step.expected.kind == Kind::Reject;
@@ -130,10 +133,11 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
       must_reject ? Outcomes{} : right_outcomes(step.c, host.contract(), problem, call, step.options.precision);
   verdict.ms.reference = watch.lap();
 
-  const Reply launched = plan_and_launch(step.c, problem, call, host, workspace);
+  const auto [launched, damage] = plan_and_launch(step.c, problem, call, host, workspace);
   verdict.ms.kernel = launched.body.value("ms", 0.0);
   watch.lap();
-  if (must_reject) return judge_rejection(step, launched, &call);
+  if (damage) return fail(verdict, *damage);
+  if (must_reject) return judge_rejection(step, launched);
   if (!launched.ok()) return conclude(verdict, launched);
 
   const Contract& contract = host.contract();
@@ -150,8 +154,11 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
       const auto first = written_bytes(call, host.arena());
       for (int launch = 1; launch < step.options.repeat && verdict.outcome == Outcome::Pass; ++launch) {
         host.arena().restage(call);
-        if (const Reply again = host.ask({{"do", "launch"}}); !again.ok())
+        const Reply again = host.ask({{"do", "launch"}});
+        if (!again.ok())
           conclude(verdict, again);
+        else if (const auto later = check_conduct({problem, call, host.arena(), again.body, kernel}))
+          fail(verdict, {later->kind, fmt::format("launch {} of the same call: {}", launch + 1, later->message)});
         else if (written_bytes(call, host.arena()) != first)
           fail(verdict,
                {FailKind::Nondeterministic, fmt::format("launch {} of the same call gave other bits", launch + 1)});
@@ -172,7 +179,10 @@ void apply_divergence(Verdict& verdict, const Expectation& expected) {
   if (verdict.outcome == Outcome::Pass)
     return conclude(verdict, Outcome::Xpass,
                     fmt::format("conforms, but its contract names a divergence: {}", expected.text));
-  if (verdict.outcome == Outcome::Fail)
+  // Wrong numbers are what a divergence can be; nothing excuses a write out of bounds or another kernel.
+  const bool values = verdict.kind == FailKind::Numeric || verdict.kind == FailKind::Special ||
+                      verdict.kind == FailKind::Lse || verdict.kind == FailKind::CacheWrite;
+  if (verdict.outcome == Outcome::Fail && values)
     conclude(verdict, Outcome::Xfail, fmt::format("known divergence ({}): {}", expected.text, verdict.message));
 }
 
@@ -183,12 +193,16 @@ Verdict run_once(const Case& c, Host& host, const CaseOptions& options, CaseTrac
   if (expected.kind == Kind::Decline) return conclude(verdict, Outcome::Unsupported, expected.text), verdict;
   if (const Reply opened = host.open(); !opened.ok()) return conclude(verdict, opened), verdict;
   const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, host.contract()))}});
+  const auto workspace = supports.body.value("workspace", std::size_t{0});
   if (expected.kind == Kind::Reject && !supports.ok()) {
-    judge_rejection(step, supports, nullptr);
+    judge_rejection(step, supports);
   } else if (!supports.ok()) {
     conclude(verdict, supports);
+  } else if (workspace > kMostWorkspace) {
+    fail(verdict,
+         {FailKind::Error, fmt::format("asks for {} bytes of workspace, the most is {}", workspace, kMostWorkspace)});
   } else {
-    run_and_judge(step, supports.body.value("workspace", std::size_t{0}), trace);
+    run_and_judge(step, workspace, trace);
   }
   apply_divergence(verdict, expected);
   return verdict;

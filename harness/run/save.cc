@@ -38,7 +38,7 @@ void save_tensors(const std::string& folder, const std::string& token, const Cas
   const std::string to = fmt::format("{}/{}", folder, folder_name(token));
   std::error_code error;
   std::filesystem::create_directories(to, error);
-  if (error) throw UsageError(fmt::format("{}: can't be made: {}", to, error.message()));
+  if (error) throw InfraError(fmt::format("{}: can't be made: {}", to, error.message()));
   std::ofstream(to + "/token.txt") << token << "\n";
   const Call& call = *trace.call;
   for (std::size_t i = 0; i < kSlots; ++i) {

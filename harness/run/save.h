@@ -9,7 +9,7 @@
 namespace attest {
 
 // FOLDER/<token, made fit for a file name>/: token.txt, <slot>.npy of every input, <slot>.actual.npy, out.expected.npy,
-// out.bound.npy (f64). Throws UsageError when it can't be written.
+// out.bound.npy (f64). Throws InfraError when it can't be written.
 void save_tensors(const std::string& folder, const std::string& token, const CaseTrace& trace);
 
 std::string folder_name(const std::string& token);

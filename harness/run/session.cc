@@ -18,10 +18,14 @@ using Json = nlohmann::json;
 
 Json status_json(attest_status status, const attest_message& message) {
   constexpr std::array<std::string_view, 5> names{"ok", "unsupported", "rejected", "error", "missing"};
-  Json json{{"status", names.at(static_cast<std::size_t>(status))}};
+  if (status < ATTEST_OK || status > ATTEST_MISSING)
+    return {{"status", "error"},
+            {"type", "plug-in"},
+            {"text", fmt::format("gave the unknown status {}", static_cast<int>(status))}};
+  Json json{{"status", names[static_cast<std::size_t>(status)]}};
   if (status == ATTEST_OK) return json;
-  json["type"] = message.type;
-  json["text"] = message.text;
+  json["type"] = std::string(message.type, strnlen(message.type, sizeof message.type));
+  json["text"] = std::string(message.text, strnlen(message.text, sizeof message.text));
   return json;
 }
 
@@ -71,7 +75,8 @@ Json Session::open(const Json& request) {
   backend_ = &backend;
   attest_description description{};
   if (backend_->describe(context_, &description) != ATTEST_OK) return error_json("the plug-in can't describe itself");
-  return {{"status", "ok"}, {"version", description.version}, {"about", description.about}};
+  const auto text = [](const char* of) { return of ? of : ""; };
+  return {{"status", "ok"}, {"version", text(description.version)}, {"about", text(description.about)}};
 }
 
 Json Session::supports(const Json& request) {
@@ -166,6 +171,9 @@ Json Session::launch() {
   for (std::size_t i = 0; i < kSlots; ++i) {
     const attest_tensor* tensor = result.produced[i];
     if (!tensor) continue;
+    if (tensor->ndim < 0 || tensor->ndim > ATTEST_MAX_DIMS || tensor->dtype < ATTEST_F64 || tensor->dtype > ATTEST_U8)
+      return error_json(fmt::format("the plug-in says it produced {} of {} dims and dtype {}", kSlotNames[i],
+                                    tensor->ndim, tensor->dtype));
     Json shape = Json::array();
     for (int axis = 0; axis < tensor->ndim; ++axis) shape.push_back(tensor->shape[axis]);
     json["produced"][std::string(kSlotNames[i])] = {{"dtype", name(static_cast<DType>(tensor->dtype))},

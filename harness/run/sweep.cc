@@ -54,19 +54,26 @@ class Sweep {
     return stop_ || broken_ || (options_.max_failures && failures_ >= options_.max_failures);
   }
 
+  static void could_not(Verdict& verdict, const std::string& why) {
+    verdict.outcome = Outcome::Infra;
+    verdict.message = why;
+  }
+
   void run_one(const SweepTask& task, Host& host) {
     CaseTrace trace;
     Verdict verdict{.token = token(task.c)};
     try {
       verdict = run_case(task.c, host, options_.cases, options_.save.empty() ? nullptr : &trace);
-    } catch (const InfraError& error) {
-      verdict.outcome = Outcome::Infra;
-      verdict.message = error.what();
-    }
+    } catch (const CaseError& error) { could_not(verdict, error.what()); } catch (const InfraError& error) {
+      could_not(verdict, error.what());
+    } catch (const std::bad_alloc&) { could_not(verdict, "out of memory"); }
     apply(input_.waivers, {task.c.backend, host.version(), token_without_seed(task.c)}, options_.today, verdict);
-    if (trace.call && (options_.save_all || is_failure(verdict.outcome)))
-      save_tensors(options_.save, verdict.token, trace);
+    const bool save = trace.call && (options_.save_all || is_failure(verdict.outcome));
+    record(verdict, task, host);
+    if (save) save_tensors(options_.save, verdict.token, trace);
+  }
 
+  void record(const Verdict& verdict, const SweepTask& task, const Host& host) {
     const std::lock_guard lock(mutex_);
     if (!host.version().empty()) record_backend(task.c.backend, host);
     journal_.append(verdict);

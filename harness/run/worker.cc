@@ -35,9 +35,11 @@ int worker_main() {
     pending.append(buffer, static_cast<std::size_t>(n));
     for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
       nlohmann::json reply;
+      const auto request = nlohmann::json::parse(pending.substr(0, end));
       try {
-        reply = session.answer(nlohmann::json::parse(pending.substr(0, end)));
+        reply = session.answer(request);
       } catch (const UsageError& error) { reply = {{"status", "error"}, {"type", "usage"}, {"text", error.what()}}; }
+      reply["id"] = request.at("id");
       pending.erase(0, end + 1);
       if (!send_line(reply.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))) return 0;
     }

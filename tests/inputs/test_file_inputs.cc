@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include <algorithm>
 
 namespace attest {
@@ -92,6 +94,17 @@ TEST(FileInputs, SaysWhatIsWrong) {
     const TempFolder folder;
     write_npy(folder.path("q.npy"), Tensor(DType::F32, {2, 4, 8}).view());
     EXPECT_TRUE(holds(error_of(folder), "its elements are f4, the case's are bf16")) << error_of(folder);
+  }
+  for (const auto& [slot, name] :
+       {std::pair{Slot::PageTable, "page_table.npy"}, {Slot::LenKv, "len_kv.npy"}, {Slot::CuLenQ, "cu_len_q.npy"}}) {
+    const TempFolder folder;  // what decides which memory is read must fit the token
+    auto made = test::make(kToken);
+    const TensorView view = made.call.view(slot);
+    const std::int32_t wrong = 1'000'000;
+    std::memcpy(view.data, &wrong, sizeof wrong);
+    write_npy(folder.path(name), view);
+    EXPECT_TRUE(holds(error_of(folder), slot == Slot::PageTable ? "the pool has" : "the token says"))
+        << error_of(folder);
   }
   {
     const TempFolder folder;

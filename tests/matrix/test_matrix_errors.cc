@@ -1,6 +1,7 @@
 // What is no matrix: each complaint has its file, its line, the value, and what would be right.
 #include "tests/matrix/files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace attest::test {
@@ -131,6 +132,20 @@ TEST_F(MatrixErrors, CasesMadeTwice) {
             "m1.yaml:3: block 'one' makes " + token + " again, which m0.yaml:2 already makes");
   EXPECT_EQ(complaint({kLeastBlock + "    page: 16\n", kLeastBlock + "    page: 16\n"}, {.only_backend = "fa3"}), "")
       << "with --plugin several backends become one";
+}
+
+TEST_F(MatrixErrors, AliasesThatStandForMoreThanMemoryHolds) {
+  std::string text = "define:\n  - &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
+  std::string merges = "define:\n  - &a0 {q: bf16}\n";
+  for (int i = 1; i < 12; ++i) {
+    std::string aliases;
+    for (int n = 0; n < 9; ++n) aliases += fmt::format("{}*a{}", n ? ", " : "", i - 1);
+    text += fmt::format("  - &a{} [{}]\n", i, aliases);
+    merges += fmt::format("  - &a{} {{<<: [{}]}}\n", i, aliases);
+  }
+  for (const auto& bomb : {text, merges})
+    EXPECT_NE(complaint({bomb + kLeastBlock}).find("values, aliases written out"), std::string::npos);
+  EXPECT_NE(complaint({kLeastBlock + "    page: " + std::string(200'000, '9') + "..3\n"}), "");
 }
 
 TEST_F(MatrixErrors, WhatIsNoMatrixFile) {

@@ -287,5 +287,17 @@ TEST(Journal, RepeatsACase) {
   EXPECT_EQ(repeat_command(header(), "t"), "ci/attest run --plugin './my lib.so' 't'");
 }
 
+TEST(Journal, IsWrittenByOneRunAtATime) {
+  const TempFolder folder;
+  const std::string path = folder.path("j");
+  {
+    const Journal first(path, header());
+    EXPECT_THROW(Journal(path, header()), UsageError);
+    EXPECT_THROW(Journal::resume(path, header()), UsageError);
+    EXPECT_EQ(read_journals({path}).headers.size(), 1U) << "what the first wrote is still there";
+  }
+  EXPECT_NO_THROW(Journal::resume(path, header()));
+}
+
 }  // namespace
 }  // namespace attest

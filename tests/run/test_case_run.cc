@@ -7,6 +7,7 @@
 
 #include "harness/run/save.h"
 #include "harness/run/sweep.h"
+#include "tests/core/temp_folder.h"
 #include "tests/run/program.h"
 
 namespace attest {
@@ -34,6 +35,28 @@ TEST(RunCase, WithoutTheCastFp8IsRejectedWithPyTorchsMessage) {
   const Verdict v = run("decode/native_uncast/q=bf16/kv=fp8_e4m3/h=6:2/d=64/page=16/seq=1x15,1x33#1");
   EXPECT_EQ(v.outcome, Outcome::Pass) << v.message;
   EXPECT_NE(v.message.find("Expected query, key, and value to have the same dtype"), std::string::npos) << v.message;
+}
+
+TEST(RunCase, ARejectionOfAReusedPlanIsJudgedByWhatWasStaged) {
+  Contract uncast = contracts().find("native_uncast");
+  uncast.takes.push_back({.key = "plan", .any_of = {"*"}, .min = {}, .max = {}, .multiple = {}, .not_multiple = {}});
+  Host host(uncast, host_options());
+  const Case c = parse_token("decode/native_uncast/q=bf16/kv=fp8_e4m3/h=6:2/d=64/page=16/seq=1x15,1x33/plan=reused#1");
+  const Verdict v = run_case(c, host, {});
+  EXPECT_EQ(v.outcome, Outcome::Pass) << v.message;
+}
+
+TEST(RunCase, WhereNoRowSeesAKeyNoKernelNeedRun) {
+  for (const char* seq : {"1x0", "0x42"}) {
+    const Verdict v = run(std::string("decode/native/q=bf16/kv=auto/h=2:1/d=16/page=16/seq=") + seq + "#1");
+    EXPECT_NE(v.kind, FailKind::WrongKernel) << seq << ": " << v.message;
+  }
+}
+
+// V's largest number times its scale is beyond binary16: what a kernel makes of it is its own affair.
+TEST(RunCase, AnOutputThatOverflowsIsNotJudged) {
+  const Verdict v = run("mixed/liar/q=f16/kv=fp8_e5m2/h=4:4/d=8/page=16/seq=2x2,2x3,2x4/scales=seq_head/in=special#1");
+  EXPECT_EQ(v.outcome, Outcome::Pass) << v.message;
 }
 
 TEST(RunCase, NativeGivesQsDtypeBack) {
@@ -113,6 +136,24 @@ TEST(Sweep, JobsDoNotChangeVerdicts) {
   const auto one = sweep_outcomes(tokens, 1), three = sweep_outcomes(tokens, 3);
   EXPECT_EQ(one.size(), tokens.size());
   EXPECT_EQ(one, three);
+}
+
+// One case that can't be made is that case's verdict; the others run.
+TEST(Sweep, GoesOnAfterACaseThatCannotBeMade) {
+  const test::TempFolder folder;
+  SweepInput input;
+  for (const char* token : {"decode/liar/q=bf16/kv=auto/h=2:1/d=16/page=16/seq=1x7,1x16/in=file:%2Fno%2Fsuch#1",
+                            "decode/liar/q=bf16/kv=auto/h=2:1/d=16/page=16/seq=1x7,1x16#1"})
+    input.tasks.push_back({parse_token(token), &contracts().find("liar")});
+  SweepOptions options;
+  options.host = host_options();
+  std::vector<Outcome> outcomes;
+  {
+    Journal journal(folder.path("j"), {});
+    sweep(
+        input, options, journal, [&](const Verdict& v) { outcomes.push_back(v.outcome); }, false);
+  }
+  EXPECT_EQ(outcomes, (std::vector{Outcome::Infra, Outcome::Pass}));
 }
 
 TEST(Sweep, StopsAfterSoManyFailuresAndSaysWhatIsMissing) {

@@ -43,6 +43,30 @@ TEST_P(LiarModes, IsNotSeenInTheHonestKernel) {
 INSTANTIATE_TEST_SUITE_P(All, LiarModes, testing::ValuesIn(test::liar_modes()),
                          [](const auto& mode) { return mode.param.fault; });
 
+// A contract that says "must be refused with these words" is not kept by declining; a refusal under plan=reused is one.
+TEST(Liar, DecliningIsNoRejection) {
+  Contract declining = contracts().find("liar");
+  declining.rejects = {{.when = {}, .text = "declined on request", .source = "test"}};
+  Host host(declining, host_options());
+  Case c = parse_token("decode/liar/q=bf16/kv=auto/h=2:1/d=16/page=16/seq=1x7,1x16/fault=declines#5");
+  EXPECT_EQ(run_case(c, host, {}).kind, FailKind::Message);
+}
+
+TEST(Liar, ADivergenceExcusesWrongNumbersOnly) {
+  Contract diverging = contracts().find("liar");
+  diverging.divergences = {{.when = {}, .text = "known", .source = "test"}};
+  Host host(diverging, host_options());
+  const auto outcome = [&](const char* fault) {
+    Case c = parse_token("decode/liar/q=bf16/kv=fp8_e4m3/h=6:2/d=32/page=16/seq=1x15,1x33/scales=odd#3");
+    c.fault = fault;
+    return run_case(c, host, {}).outcome;
+  };
+  EXPECT_EQ(outcome("dropped_k_scale"), Outcome::Xfail);
+  EXPECT_EQ(outcome("lse_base_2"), Outcome::Xfail);
+  for (const char* fault : {"writes_past_end", "touches_input", "wrong_kernel", "fails", "wrong_dtype", "drifting"})
+    EXPECT_EQ(outcome(fault), Outcome::Fail) << fault;
+}
+
 TEST(Liar, UnknownFaultIsDeclinedNotIgnored) {
   Host host(contracts().find("liar"), host_options());
   Case c = parse_token("decode/liar/q=bf16/kv=auto/h=2:1/d=16/page=16/seq=1x7,1x16#5");

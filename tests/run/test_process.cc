@@ -6,6 +6,8 @@
 #include <csignal>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "harness/core/error.h"
 #include "harness/run/arena.h"
 #include "harness/run/process.h"
@@ -63,10 +65,73 @@ TEST(Process, SilenceIsATimeoutAndTheProcessIsGone) {
 
 TEST(Process, GarbageOnTheSocketIsACrash) {
   Arena arena;
-  for (const char* garbage : {"hello", "{}", "[1,2]", "{\"status\":", "17"}) {
+  for (const char* garbage :
+       {"hello", "{}", "[1,2]", "{\"status\":", "17", R"({"status":"ok"})", R"({"id":1,"status":17})",
+        R"({"id":1,"status":"crash"})", R"({"id":1,"status":"ok","ms":"x"})", R"({"id":1,"status":"ok","ran":[]})",
+        R"({"id":1,"status":"ok","workspace":-1})", R"({"id":1,"status":"ok","produced":{"out":{"dtype":"f32"}}})",
+        R"({"id":7,"status":"ok"})"}) {
     auto worker = shell_worker(arena, std::string("echo '") + garbage + "' >&3; sleep 5");
     EXPECT_EQ(worker.ask({{"do", "x"}}, {}).status, Reply::Status::Crash) << garbage;
   }
+}
+
+TEST(Process, ChatterDoesNotHoldOffTheDeadline) {
+  Arena arena;
+  auto worker = shell_worker(arena, "while :; do printf x >&3; done");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(worker.ask({{"do", "x"}}, {.answer = std::chrono::milliseconds(300)}).status, Reply::Status::Timeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST(Process, AnAnswerTooLongForAReplyIsACrash) {
+  Arena arena;
+  auto worker = shell_worker(arena, "tr '\\0' x < /dev/zero >&3");
+  EXPECT_EQ(worker.ask({{"do", "x"}}, {}).status, Reply::Status::Crash);
+}
+
+TEST(Process, WhatItPrintsCountsAsItsMemory) {
+  Arena arena;
+  auto worker = shell_worker(arena, "tr '\\0' x < /dev/zero");
+  EXPECT_EQ(worker.ask({{"do", "x"}}, {.memory = std::size_t{64} << 20}).status, Reply::Status::Memory);
+}
+
+// A child that it leaves behind holds the socket open, answers in its place, and dies with it.
+TEST(Process, AForkedChildIsNotTheWorker) {
+  Arena arena;
+  auto dies = shell_worker(arena, "sleep 30 & exit 9");
+  const auto begin = std::chrono::steady_clock::now();
+  const Reply reply = dies.ask({{"do", "x"}}, {});
+  EXPECT_EQ(reply.status, Reply::Status::Crash);
+  EXPECT_NE(reply.text.find("code 9"), std::string::npos) << reply.text;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+
+  auto answers = shell_worker(arena, R"(printf '{"id":1,"status":"ok"}\n{"id":1,"status":"ok"}\n' >&3; sleep 5)");
+  EXPECT_TRUE(answers.ask({{"do", "x"}}, {}).ok());
+  EXPECT_EQ(answers.ask({{"do", "x"}}, {}).status, Reply::Status::Crash);
+
+  pid_t child = 0;
+  {
+    auto leaves = shell_worker(arena, R"(sleep 60 & printf '{"id":1,"status":"ok","child":%d}\n' $! >&3; sleep 60)");
+    const Reply left = leaves.ask({{"do", "x"}}, {});
+    child = left.body.at("child");
+  }
+  const auto state = [&] {  // empty: gone; Z: dead, until init looks
+    std::string text;
+    std::getline(std::ifstream(fmt::format("/proc/{}/stat", child)), text);
+    return text.empty() ? ' ' : text[text.rfind(')') + 2];
+  };
+  for (int i = 0; i < 100 && state() != ' ' && state() != 'Z'; ++i) usleep(10'000);
+  EXPECT_TRUE(state() == ' ' || state() == 'Z') << state();
+}
+
+TEST(Process, CannotTakeTheArenaAway) {
+  Arena arena;
+  Call call;
+  call.storages.emplace_back(DType::F32, Dims{4096});
+  arena.stage(call, GuardMode::Bands, 0);
+  EXPECT_NE(ftruncate(arena.fd(), 0), 0);
+  EXPECT_EQ(arena.storage(0).size(), 16384U);
+  arena.stage(call, GuardMode::Bands, 1 << 20);  // it can still grow
 }
 
 TEST(Process, AClosedSocketIsACrash) {
@@ -78,7 +143,8 @@ TEST(Process, AClosedSocketIsACrash) {
 TEST(Process, ManyRepliesInOnePieceAndOneInMany) {
   Arena arena;
   auto worker = shell_worker(
-      arena, R"(printf '{"status":"ok","n":1}\n{"sta' >&3; sleep 0.1; printf 'tus":"ok","n":2}\n' >&3; sleep 5)");
+      arena,
+      R"(printf '{"id":1,"status":"ok","n":1}\n{"id":2,"sta' >&3; sleep 0.1; printf 'tus":"ok","n":2}\n' >&3; sleep 5)");
   EXPECT_EQ(worker.ask({{"do", "x"}}, {}).body.at("n"), 1);
   EXPECT_EQ(worker.ask({{"do", "x"}}, {}).body.at("n"), 2);
 }
@@ -87,7 +153,7 @@ TEST(Process, SeesTheArenaAndNothingElseOfItsOwner) {
   Arena arena, other;  // the other's descriptor, and the test's own, must not be there
   auto worker = shell_worker(
       arena,
-      R"sh(for fd in /proc/$$/fd/*; do all="$all $(readlink $fd)"; done; printf '{"status":"ok","all":"%s"}\n' "$all" >&3; sleep 5)sh");
+      R"sh(for fd in /proc/$$/fd/*; do all="$all $(readlink $fd)"; done; printf '{"id":1,"status":"ok","all":"%s"}\n' "$all" >&3; sleep 5)sh");
   const auto all = worker.ask({{"do", "x"}}, {}).body.at("all").get<std::string>();
   std::size_t arenas = 0;
   for (auto at = all.find("memfd:attest "); at != std::string::npos; at = all.find("memfd:attest ", at + 1)) ++arenas;
