@@ -9,6 +9,7 @@
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +20,10 @@ namespace {
 
 constexpr std::int64_t kBlockScores = std::int64_t{1} << 21;  // scores held at once: heads * rows * keys
 
-struct Block {                // results of some rows of some heads of one sequence, f64
-  at::Tensor out, bound;      // [b, r, dim_v], scaled by v_scale
-  at::Tensor lse, lse_bound;  // [b, r, 1]
+struct Block {                    // results of some rows of some heads of one sequence, f64
+  at::Tensor out, bound, likely;  // [b, r, dim_v], scaled by v_scale
+  at::Tensor lse;                 // [b, r, 1]
+  Tiers lse_bound;
 };
 
 struct SequenceTensors {              // b: KV heads
@@ -43,7 +45,8 @@ at::Tensor spread_specials(const at::Tensor& hidden, const at::Tensor& v, const 
 }
 
 Block attend_block(const Problem& problem, const SequenceTensors& s, const BoundModel& model, bool one_hot,
-                   at::ScalarType working) {
+                   const ReferenceOptions& options) {
+  const auto working = options.precision == Precision::F64 ? at::kDouble : at::kFloat;
   // scores
   ScoreBlock block;
   block.scores = at::bmm(s.q.to(working), s.k.to(working).transpose(1, 2)).mul_(s.score_factor.to(working));
@@ -53,6 +56,10 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   block.q_size = q_abs.sum(-1, true);
   block.k_size = k_abs.sum(-1).unsqueeze(1);
   block.seen = s.hidden.logical_not().sum(-1, true).unsqueeze(0).to(at::kDouble);
+  if (model.arithmetic.qk_acc.truncates()) {
+    block.q = s.q.to(at::kFloat).contiguous();
+    block.k = s.k.to(at::kFloat).contiguous();
+  }
   block.capped = problem.softcap > 0 ? block.scores.div(problem.softcap).tanh_().mul_(problem.softcap) : block.scores;
   block.capped = block.capped.masked_fill(s.hidden, -INFINITY);
   block.max = block.capped.amax(-1, true);
@@ -66,7 +73,13 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   auto values = s.v;
   if (s.sink.defined()) {
     weights = at::cat({weights, s.sink.to(working).sub(block.max).exp_()}, -1);
-    softmax.error = at::cat({softmax.error, sink_errors(model, s.sink, block.max, block.seen)}, -1);
+    const auto of_sink = sink_errors(model, s.sink, block.max, block.seen);
+    ScoreErrors& error = softmax.error;
+    error.worst = at::cat({error.worst, of_sink}, -1);
+    if (error.sigma.defined()) {
+      error.usual = at::cat({error.usual, of_sink}, -1);
+      error.sigma = at::cat({error.sigma, at::zeros_like(of_sink)}, -1);
+    }
     values = at::cat({values, at::zeros({values.size(0), 1, values.size(2)}, values.options())}, 1);
   }
   softmax.sum = weights.sum(-1, true);
@@ -89,10 +102,13 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
     result.bound = one_hot_bound(model, result.out.contiguous(), finite.mul(s.v_factor).abs().max().item<double>(),
                                  block.max.abs().max().item<double>());
   } else {
-    result.bound =
-        rounded_bound(model, output_bound(model, softmax, range, finite, out).mul_(s.v_factor.abs()), result.out);
+    const Tiers tiers = output_bound(model, softmax, range, finite, out, options.likely);
+    result.bound = rounded_bound(model, tiers.worst.mul(s.v_factor.abs()), result.out);
+    if (tiers.likely.defined()) result.likely = rounded_bound(model, tiers.likely.mul(s.v_factor.abs()), result.out);
   }
-  result.lse_bound = lse_bound(model, softmax, range).masked_fill_(empty, 0);
+  result.lse_bound = lse_bound(model, softmax, range, options.likely);
+  result.lse_bound.worst.masked_fill_(empty, 0);
+  if (result.lse_bound.likely.defined()) result.lse_bound.likely.masked_fill_(empty, 0);
   result.lse.masked_fill_(empty, -INFINITY);
   if (special) result.out = spread_specials(s.hidden, s.v, result.out);
   return result;
@@ -115,7 +131,9 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
            const CallRules& rules, Expected& to) {
   const int group = p.group();
   const auto out = block.out.contiguous(), bound = block.bound.contiguous();
-  const auto lse = block.lse.contiguous(), lse_bound = block.lse_bound.contiguous();
+  const auto likely = (block.likely.defined() ? block.likely : block.bound).contiguous();
+  const auto lse = block.lse.contiguous(), lse_bound = block.lse_bound.worst.contiguous(),
+             lse_likely = (block.lse_bound.likely.defined() ? block.lse_bound.likely : lse_bound).contiguous();
   for (std::int64_t b = 0; b < out.size(0); ++b)
     for (std::int64_t r = 0; r < out.size(1); ++r) {
       const int row = first_row + static_cast<int>((packed_row + r) / group);
@@ -124,22 +142,26 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
       const double lse_value = lse.const_data_ptr<double>()[from];
       to.lse.value[to.lse.index(row, head, 0)] = lse_value;
       to.lse.bound[to.lse.index(row, head, 0)] = lse_bound.const_data_ptr<double>()[from];
+      to.lse.likely[to.lse.index(row, head, 0)] = lse_likely.const_data_ptr<double>()[from];
       const std::size_t at = to.out.index(row, head, 0);
       const auto width = static_cast<std::size_t>(p.dim_v);
       std::copy_n(out.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width,
                   to.out.value.begin() + static_cast<std::ptrdiff_t>(at));
       std::copy_n(bound.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width,
                   to.out.bound.begin() + static_cast<std::ptrdiff_t>(at));
+      std::copy_n(likely.const_data_ptr<double>() + static_cast<std::size_t>(from) * width, width,
+                  to.out.likely.begin() + static_cast<std::ptrdiff_t>(at));
       // A value that the output's format may round to infinity, or to its largest number: nothing is promised.
       const double most = format(p.out).max_value();
       for (std::size_t i = at; i < at + width; ++i)
         if (std::isfinite(to.out.value[i]) && std::abs(to.out.value[i]) + to.out.bound[i] > most)
-          to.out.bound[i] = INFINITY;
+          to.out.bound[i] = to.out.likely[i] = INFINITY;
       if (lse_value != -INFINITY) continue;
       const double empty = rules.empty_row == EmptyRow::Nan ? std::numeric_limits<double>::quiet_NaN() : 0;
       const double allowed = rules.empty_row == EmptyRow::Unspecified ? INFINITY : 0;
       std::fill_n(to.out.value.begin() + static_cast<std::ptrdiff_t>(at), width, empty);
       std::fill_n(to.out.bound.begin() + static_cast<std::ptrdiff_t>(at), width, allowed);
+      std::fill_n(to.out.likely.begin() + static_cast<std::ptrdiff_t>(at), width, allowed);
     }
 }
 
@@ -147,26 +169,27 @@ void store(const Problem& p, const Block& block, int first_row, std::int64_t hea
 Block keyless_block(const Problem& p, const BoundModel& model, std::int64_t rows, const at::Tensor& sink) {
   const auto zeros = at::zeros({p.heads_kv, rows, p.dim_v}, at::kDouble),
              none = at::zeros({p.heads_kv, rows, 1}, at::kDouble);
-  if (!sink.defined()) return {zeros, zeros, none.sub(INFINITY), none};
+  if (!sink.defined()) return {zeros, zeros, {}, none.sub(INFINITY), {none, {}}};
   const auto seen = none.narrow(0, 0, 1);
   const SoftmaxBlock alone{.p = none.add(1),
                            .sum = none.add(1),
                            .max = sink,
                            .lse = sink,
-                           .error = sink_errors(model, sink, sink, seen),
+                           .error = {sink_errors(model, sink, sink, seen), {}, {}},
                            .seen = seen};
-  return {zeros, zeros, sink, lse_bound(model, alone, weigh(model, alone))};
+  return {zeros, zeros, {}, sink, lse_bound(model, alone, weigh(model, alone), false)};
 }
 
 }  // namespace
 
 Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic, const CallRules& rules,
-                Precision precision) {
+                const ReferenceOptions& options) {
   Expected expected{.out = ExpectedTensor(p.total_q, p.heads_q, p.dim_v),
                     .lse = ExpectedTensor(p.total_q, p.heads_q, 1),
                     .k_out = {}};
+  expected.out.likely = expected.out.bound;
+  expected.lse.likely = expected.lse.bound;
   const CacheReader cache(p, call, rules.k_to_q);
-  const auto working = precision == Precision::F64 ? at::kDouble : at::kFloat;
   const auto sink = sinks(p, call);
   for (int seq = 0; seq < static_cast<int>(p.seqs.size()); ++seq) {
     const Sequence& s = p.seqs[static_cast<std::size_t>(seq)];
@@ -181,6 +204,7 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
                            .v_scaled = p.scales_apply && rounds(call, Slot::VScale),
                            .dim = p.dim,
                            .len_kv = s.len_kv,
+                           .splits = p.splits,
                            .softcap = p.softcap,
                            .sink = sink.defined()};
     const auto row_sinks =
@@ -202,7 +226,7 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
     for (std::int64_t head = 0; head < p.heads_kv; head += head_step)
       for (std::int64_t row = 0; row < rows; row += row_step) {
         const auto part = slice(all, head, std::min(head_step, p.heads_kv - head), row, std::min(row_step, rows - row));
-        store(p, attend_block(p, part, model, call.one_hot, working), p.first_row(seq), head, row, rules, expected);
+        store(p, attend_block(p, part, model, call.one_hot, options), p.first_row(seq), head, row, rules, expected);
       }
   }
   return expected;

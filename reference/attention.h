@@ -16,8 +16,14 @@ namespace attest {
 enum class Precision { F64, F32 };  // of QK and PV inside the reference
 
 // Precision::F32 computes QK and PV in binary32, for large sweeps; what it adds stays within the bound's own f32 terms.
+// Without `likely` the second tier of the bound is left at the first.
+struct ReferenceOptions {
+  Precision precision = Precision::F64;
+  bool likely = true;
+};
+
 Expected attend(const Problem& problem, const Call& call, const Arithmetic& arithmetic, const CallRules& rules,
-                Precision precision = Precision::F64);
+                const ReferenceOptions& options = {});
 
 // The same call with every visible key weighing alike: [row, query head, dim_v], bounds left at 0. A trivial output
 // that each case must be able to reject.

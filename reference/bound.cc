@@ -1,10 +1,14 @@
 #define TORCH_ASSERT_ONLY_METHOD_OPERATORS
 #include "reference/bound.h"
 
+#include "reference/likely.h"
+#include "reference/truncation.h"
+
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/special_entr.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -25,6 +29,10 @@ constexpr double kWorstError = 80, kLeastKept = 1e-3;
 double unit(DType dtype) { return format(dtype).unit_roundoff(); }
 double growth(double u, double roundings) { return std::expm1(roundings * std::log1p(u)); }  // (1 + u)^k - 1
 at::Tensor growth(double u, const at::Tensor& roundings) { return roundings.mul(std::log1p(u)).expm1_(); }
+
+// (1 + x) (1 + y) - 1, exact where x and y are small.
+double both(double x, double y) { return x + y + x * y; }
+at::Tensor both(const at::Tensor& x, double y) { return x.mul(1 + y).add_(y); }
 
 // Every finite value of `from` is one of `to`.
 bool holds_exactly(DType from, DType to) {
@@ -71,6 +79,29 @@ at::Tensor exponent_errors(const BoundModel& model, const at::Tensor& error, con
       .clamp_max_(kWorstError);
 }
 
+// Of the soft cap, the largest that a score with such an error can meet.
+at::Tensor slope(const BoundModel& model, const ScoreBlock& block, const at::Tensor& error) {
+  if (model.softcap == 0) return at::ones({}, at::kFloat);
+  const auto tanh = block.scores.to(at::kFloat).abs_().sub_(error).clamp_min_(0).div_(model.softcap).tanh_();
+  return tanh.mul(tanh).neg_().add_(1);
+}
+
+// From the error of the scaled products to d_j.
+at::Tensor after_products(const BoundModel& model, const ScoreBlock& block, at::Tensor error) {
+  const Arithmetic& a = model.arithmetic;
+  const auto capped = block.capped.to(at::kFloat);
+  const auto hidden = capped.eq(-INFINITY);
+  const auto shown = capped.masked_fill(hidden, 0).abs_();
+  if (model.softcap > 0) error = error.mul(slope(model, block, error)).add_(model.softcap * a.tanh_abs);
+  // A rounding before the cap moves c_j by no more than one behind it: tanh is concave. The cap divides and multiplies.
+  const double later =
+      both(growth(unit(a.qk_acc.dtype), a.score_roundings + (model.softcap > 0 ? 2 : 0)), a.score ? unit(*a.score) : 0);
+  error.add_(shown.add(error).mul_(later));
+  if (a.score) error.add_(format(*a.score).eta());
+  error.masked_fill_(hidden, 0);
+  return exponent_errors(model, error, shown, block.max, block.seen).masked_fill_(hidden, 0);
+}
+
 // E(x) = min(x, max(u x, eta / (2^offset l)))
 at::Tensor cast_error(const Arithmetic& a, const at::Tensor& x, const at::Tensor& sum) {
   const auto tiny = sum.to(at::kFloat).reciprocal().mul_(std::ldexp(format(a.p).eta(), -a.p_offset));
@@ -105,46 +136,98 @@ struct Merge {
 };
 Merge merge(const Arithmetic& a, const SoftmaxBlock& block) {
   const auto p = block.p.to(at::kFloat), entropy = at::special_entr(p), lse = block.lse.to(at::kFloat).abs();
-  const auto flushed = p.masked_fill(p.mul(block.error.amax(-1, true).mul(-2).exp_()).ge(std::exp(exp_floor(a))), 0);
+  const auto flushed =
+      p.masked_fill(p.mul(block.error.worst.amax(-1, true).mul(-2).exp_()).ge(std::exp(exp_floor(a))), 0);
   const double u = unit(a.sum_acc), eta = 8 * format(a.sum_acc).eta();
   return {entropy.mul(7 * u).add_(p.mul(lse.mul(3 * u).add_(eta))).add_(flushed),
           entropy.sum(-1, true).mul_(9 * u).add_(lse.mul(4 * u)).add_(flushed.sum(-1, true)).add_(a.exp_rel + eta)};
 }
 
-// (1 + x) (1 + y) - 1, exact where x and y are small.
-double both(double x, double y) { return x + y + x * y; }
-at::Tensor both(const at::Tensor& x, double y) { return x.mul(1 + y).add_(y); }
+// What a product P_j v_j takes on its way: additions that round to nearest, its own roundings, rescales, V's cast.
+at::Tensor of_products(const BoundModel& model, const at::Tensor& seen, const Cast& of_v) {
+  const Arithmetic& a = model.arithmetic;
+  auto additions = a.pv_acc.truncates() ? rescales(model, seen).mul_(a.promoted ? 2 : 1).add_(a.promoted ? 1 : 0)
+                                        : roundings_of_sums(model, seen);
+  return both(growth(unit(a.pv_acc.dtype), additions.add_(a.product_roundings)), of_v.unit);
+}
+
+// Accumulators that depend on the order: of o, and of the row sum relative to it.
+struct Ordered {
+  SumErrors values;
+  at::Tensor row_sum_worst, row_sum_likely;  // [b, r, 1]
+};
+Ordered order_errors(const BoundModel& model, const at::Tensor& p, const at::Tensor& grown, const at::Tensor& cast,
+                     const at::Tensor& v) {
+  const Arithmetic& a = model.arithmetic;
+  const std::int64_t keys = v.size(1);
+  // P's cast moves each product by up to `cast`; six sigma of that is 6 * 0.43 of it, and not more than all.
+  const ValueSum sum{
+      a, model.splits, p.contiguous(), grown.add(cast).contiguous(), grown.add(cast).contiguous(), v.contiguous()};
+  Ordered errors{value_errors(sum), at::zeros({}, at::kFloat), at::zeros({}, at::kFloat)};
+  if (a.carry == DType::F32) return errors;
+  const ValueSum row{
+      a, model.splits, sum.p, grown.contiguous(), grown.contiguous(), at::zeros({v.size(0), keys, 1}, at::kFloat)};
+  const SumErrors l = carried_sum_errors(row);
+  errors.row_sum_worst = l.worst.div(l.worst.neg().add(1).clamp_min(kLeastKept)).to(at::kFloat);
+  errors.row_sum_likely = l.bias.add(l.variance.sqrt().mul(kSigmas)).to(at::kFloat);
+  return errors;
+}
+
+// The scores' part of the output at six sigma: `usual` undefined where it is the worst case.
+struct LikelyScores {
+  at::Tensor usual, variance;
+};
+LikelyScores likely_scores(const SoftmaxBlock& block, const Weights& w, const at::Tensor& values,
+                           const at::Tensor& out) {
+  if (!block.error.sigma.defined()) return {{}, at::zeros_like(out, at::kDouble)};
+  const auto p = block.p.to(at::kFloat), six = block.error.sigma.mul(kSigmas);
+  const auto lost = at::minimum(w.lost, w.grown);  // where exp may be 0, all of p
+  const auto usual = at::maximum(p.mul(block.error.usual.expm1()), w.lost.sub(lost)).add_(p.mul(six.square()));
+  const auto spread = independent_spread(p.mul(block.error.usual.exp()).mul_(block.error.sigma), values, out);
+  return {deviation(usual, values, out), spread.square()};
+}
+
+// The weights' errors without P's cast, which row_sum: rounded puts into them.
+at::Tensor without_cast(const BoundModel& model, const SoftmaxBlock& block, const Weights& w) {
+  if (!model.arithmetic.row_sum_rounded) return at::maximum(w.grown, w.lost);
+  Arithmetic plain = model.arithmetic;
+  plain.row_sum_rounded = false;
+  BoundModel same{plain,          model.q,   model.cache,  model.out,    model.q_scaled, model.k_scaled,
+                  model.v_scaled, model.dim, model.len_kv, model.splits, model.softcap,  model.sink};
+  const Weights unrounded = weigh(same, block);
+  return at::maximum(unrounded.grown, unrounded.lost);
+}
 
 }  // namespace
 
-at::Tensor score_errors(const BoundModel& model, const ScoreBlock& block) {
+ScoreErrors score_errors(const BoundModel& model, const ScoreBlock& block) {
   const Arithmetic& a = model.arithmetic;
-  const double u = unit(a.qk_acc.dtype);
   const Cast q = cast_of(a.q_cast, model.q, model.q_scaled), k = cast_of(a.k_cast, model.cache, model.k_scaled);
-  // the operands' casts, then the sum of products
+  // the operands' casts
   const at::Tensor& size = block.magnitude;
   const auto of_q = at::minimum(size, size.mul(q.unit).add_(block.k_size.mul(block.factor).mul_(q.eta)));
-  const auto cast = size.add(of_q);
-  auto error =
-      at::minimum(cast, cast.mul(k.unit).add_(block.q_size.mul(block.factor).mul_(q.eta > 0 ? 2 * k.eta : k.eta)))
+  const auto with_q = size.add(of_q);
+  const auto of_casts =
+      at::minimum(with_q, with_q.mul(k.unit).add_(block.q_size.mul(block.factor).mul_(q.eta > 0 ? 2 * k.eta : k.eta)))
           .add_(of_q);
-  error.add_(size.add(error).mul_(growth(u, model.dim + a.product_roundings)));
+  // the sum of products
+  const bool truncates = a.qk_acc.truncates();
+  const double u = unit(a.qk_acc.dtype);
+  auto error = of_casts.add(size.add(of_casts).mul_(growth(u, (truncates ? 0 : model.dim) + a.product_roundings)));
   error.add_(block.factor.clamp_min(1).mul_((model.dim * (1 + a.product_roundings) + a.score_roundings + 2) *
                                             format(a.qk_acc.dtype).eta()));
+  if (!truncates) return {after_products(model, block, error), {}, {}};
 
-  const auto capped = block.capped.to(at::kFloat);
-  const auto hidden = capped.eq(-INFINITY);
-  const auto shown = capped.masked_fill(hidden, 0).abs_();
-  if (model.softcap > 0) {
-    const auto tanh = block.scores.to(at::kFloat).abs_().sub_(error).clamp_min_(0).div_(model.softcap).tanh_();
-    error.mul_(tanh.mul(tanh).neg_().add_(1)).add_(model.softcap * a.tanh_abs);
-  }
-  // A rounding before the cap moves c_j by no more than one behind it: tanh is concave. The cap divides and multiplies.
-  const double later = both(growth(u, a.score_roundings + (model.softcap > 0 ? 2 : 0)), a.score ? unit(*a.score) : 0);
-  error.add_(shown.add(error).mul_(later));
-  if (a.score) error.add_(format(*a.score).eta());
-  error.masked_fill_(hidden, 0);
-  return exponent_errors(model, error, shown, block.max, block.seen).masked_fill_(hidden, 0);
+  const SumErrors sum = product_errors(a.qk_acc, block.q, block.k);
+  // Casts change every product, so every alignment, by no more than all of what they change.
+  const double steps = std::ceil(static_cast<double>(model.dim) / a.qk_acc.step);
+  error.add_(of_casts.mul((model.dim + 2 * steps) * std::ldexp(1.0, -a.qk_acc.fraction) +
+                          steps * std::ldexp(1.0, -std::min(a.qk_acc.fraction, 23))));
+  const auto scaled = [&](const at::Tensor& t) { return t.to(at::kFloat).mul_(block.factor); };
+  const auto worst = error.add(scaled(sum.worst));
+  const auto hidden = block.capped.eq(-INFINITY);
+  return {after_products(model, block, worst), after_products(model, block, error.add(scaled(sum.bias))),
+          scaled(sum.variance.sqrt()).mul_(slope(model, block, worst)).masked_fill_(hidden, 0)};
 }
 
 at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at::Tensor& max, const at::Tensor& seen) {
@@ -155,8 +238,9 @@ at::Tensor sink_errors(const BoundModel& model, const at::Tensor& sink, const at
 Weights weigh(const BoundModel& model, const SoftmaxBlock& block) {
   const Arithmetic& a = model.arithmetic;
   const auto p = block.p.to(at::kFloat);
-  Weights w{p.mul(block.error.expm1()), p.mul(block.error.neg().expm1_().neg_()), {}};
-  const auto reached = p.mul(block.sum.to(at::kFloat)).mul_(block.error.neg().sub_(block.error.amax(-1, true)).exp_());
+  const at::Tensor& error = block.error.worst;
+  Weights w{p.mul(error.expm1()), p.mul(error.neg().expm1_().neg_()), {}};
+  const auto reached = p.mul(block.sum.to(at::kFloat)).mul_(error.neg().sub_(error.amax(-1, true)).exp_());
   w.lost = at::where(reached.lt(std::exp(exp_floor(a))), p, w.lost);
   if (a.row_sum_rounded) {
     w.grown.add_(cast_error(a, p.add(w.grown), block.sum));
@@ -167,56 +251,100 @@ Weights weigh(const BoundModel& model, const SoftmaxBlock& block) {
   return w;
 }
 
-at::Tensor output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w, const at::Tensor& values,
-                        const at::Tensor& out) {
+Tiers output_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w, const at::Tensor& values,
+                   const at::Tensor& out, bool likely) {
   const Arithmetic& a = model.arithmetic;
   const Cast of_v = cast_of(a.v_cast, model.cache, model.v_scaled);
   const auto v = values.to(at::kFloat), size = out.abs().to(at::kFloat);
-  const auto roundings = roundings_of_sums(model, block.seen);
-  const auto most = block.p.to(at::kFloat).add(w.grown);
+  const auto sums = roundings_of_sums(model, block.seen);  // n + R
+  const auto p = block.p.to(at::kFloat), most = p.add(w.grown);
   const std::optional<Merge> merged = a.partial ? std::optional(merge(a, block)) : std::nullopt;
+  const double eta = format(a.pv_acc.dtype).eta();
 
   // T_n: what happens to the products alone
-  auto theta = both(growth(unit(a.pv_acc.dtype), roundings.add(a.product_roundings)), of_v.unit);
+  auto theta = of_products(model, block.seen, of_v);
   if (merged)
     theta = both(theta, both(both(unit(*a.partial), a.exp_rel), growth(unit(a.pv_acc.dtype), 1 + a.final_roundings)));
   const auto theta_f32 = theta.to(at::kFloat);
-  auto products = most.mul(theta_f32);
-  auto once = a.row_sum_rounded ? at::zeros_like(most) : cast_error(a, most, block.sum);
-  if (merged) once.add_(merged->of_key.mul(block.error.exp()));
-  products.add_(once.mul_(theta_f32.add(1)));
-  const double eta = format(a.pv_acc.dtype).eta();
-  const auto tiny =
-      most.sum(-1, true).mul_(of_v.eta).add_(roundings.mul(eta * (1 + a.product_roundings)).div(block.sum));
-  auto later = at::bmm(products, v.abs()).add_(tiny.mul(theta_f32.add(1))).div_(w.kept);
-  if (merged) {
-    const auto of_partials = roundings.add(a.final_roundings).mul_(eta).add_(format(*a.partial).eta());
-    later.add_(of_partials.mul(theta_f32.add(1)).mul(merged->of_key.sum(-1, true).add_(1)));
-  }
-
-  // T_s, and the row sum's own error
-  auto bound = deviation(at::maximum(w.grown, w.lost), values, out).div_(w.kept).add_(later);
-  auto of_sum = roundings.mul(-std::log1p(-unit(a.sum_acc))).expm1_().to(at::kFloat);
+  const auto cast = cast_error(a, most, block.sum);
+  auto always = most.mul(theta_f32);  // by key, beside P's cast
+  if (merged) always.add_(merged->of_key.mul(block.error.worst.exp()).mul_(theta_f32.add(1)));
+  const auto tiny = most.sum(-1, true).mul_(of_v.eta).add_(sums.mul(eta * (1 + a.product_roundings)).div(block.sum));
+  auto of_partials = at::zeros({}, at::kDouble);
+  if (merged)
+    of_partials = sums.add(a.final_roundings)
+                      .mul_(eta)
+                      .add_(format(*a.partial).eta())
+                      .mul(theta_f32.add(1))
+                      .mul(merged->of_key.sum(-1, true).add_(1));
+  // T_s, the accumulators that depend on the order, and the row sum's own error
+  const auto of_scores = deviation(at::maximum(w.grown, w.lost), values, out).div_(w.kept);
+  const std::optional<Ordered> ordered =
+      depends_on_order(a) ? std::optional(order_errors(model, p, w.grown, cast, v)) : std::nullopt;
+  auto of_sum = sums.mul(-std::log1p(-unit(a.sum_acc))).expm1_().to(at::kFloat);
   if (merged) of_sum = of_sum.add(merged->common);
-  bound.mul_(of_sum.add(1)).add_(size.mul(of_sum));
 
-  const double final = both(growth(unit(a.pv_acc.dtype), a.final_roundings), a.unscaled ? unit(*a.unscaled) : 0);
-  bound.add_(a.final_roundings * eta + (a.unscaled ? format(*a.unscaled).eta() : 0));
-  bound.add_(size.add(bound).mul_(final));
-  return bound.mul_(kInflation).masked_fill_(w.kept.eq(0), INFINITY);
+  // `spread`: six sigma of what is independent, `other`: the sum of the rest
+  const auto finish = [&](const at::Tensor& of_keys, const at::Tensor& other, const at::Tensor& of_row_sum) {
+    auto bound = at::bmm(of_keys, v.abs()).add_(tiny.mul(theta_f32.add(1))).div_(w.kept).add_(of_partials).add(other);
+    bound.mul_(of_row_sum.add(1)).add_(size.mul(of_row_sum));
+    const double final = both(both(growth(unit(a.pv_acc.dtype), a.final_roundings), a.unscaled ? unit(*a.unscaled) : 0),
+                              a.carry == DType::F32 ? 0 : unit(a.carry));
+    bound.add_(a.final_roundings * eta + (a.unscaled ? format(*a.unscaled).eta() : 0));
+    bound.add_(size.add(bound).mul_(final));
+    return bound.mul_(kInflation).masked_fill_(w.kept.eq(0), INFINITY);
+  };
+  const auto with_cast = a.row_sum_rounded ? always : always.add(cast.mul(theta_f32.add(1)));
+  auto other = of_scores, of_row_sum = of_sum;
+  if (ordered) {
+    other = other.add(ordered->values.worst.div(w.kept));
+    of_row_sum = of_row_sum.add(ordered->row_sum_worst);
+  }
+  Tiers tiers{finish(with_cast, other, of_row_sum), {}};
+  if (!likely) return tiers;
+
+  const LikelyScores scores = likely_scores(block, w, values, out);
+  auto variance = scores.variance;
+  auto usual =
+      (scores.usual.defined() ? scores.usual : deviation(without_cast(model, block, w), values, out)).div(w.kept);
+  if (unit(a.p) > 0x1p-20) {
+    const auto spread = rounding_spread(a.row_sum_rounded ? cast_error(a, p, block.sum) : cast, p,
+                                        format(a.p).precision(), values, a.row_sum_rounded ? out : at::Tensor());
+    variance = variance.add(spread.mul(kRoundingSigma).square_());
+  }
+  of_row_sum = of_sum;
+  if (ordered) {
+    usual.add_(ordered->values.bias);
+    variance = variance.add(ordered->values.variance);
+    of_row_sum = of_row_sum.add(ordered->row_sum_likely);
+  }
+  usual.add_(variance.sqrt().mul_(kSigmas).div(w.kept));
+  tiers.likely = at::minimum(tiers.worst, finish(always, usual, of_row_sum));
+  return tiers;
 }
 
-at::Tensor lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w) {
+Tiers lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weights& w, bool likely) {
   const Arithmetic& a = model.arithmetic;
   const double u = unit(a.sum_acc);
+  const auto finish = [&](at::Tensor bound) {
+    if (a.partial) bound.add_(merge(a, block).common);
+    bound.add_(roundings_of_sums(model, block.seen).mul_(-std::log1p(-u)));
+    bound.add_(block.max.abs().add(block.sum.log()).mul_(4 * u))
+        .add_(block.lse.abs().mul(kF32Unit))
+        .add_(a.exp_rel + 4 * format(a.sum_acc).eta());
+    return bound.mul_(kInflation).to(at::kDouble);
+  };
   const auto down = w.lost.sum(-1, true).neg_().log1p_().neg_().masked_fill_(w.kept.eq(0), INFINITY);
-  auto bound = at::maximum(w.grown.sum(-1, true).log1p_(), down);
-  if (a.partial) bound.add_(merge(a, block).common);
-  bound.add_(roundings_of_sums(model, block.seen).mul_(-std::log1p(-u)));
-  bound.add_(block.max.abs().add(block.sum.log()).mul_(4 * u))
-      .add_(block.lse.abs().mul(kF32Unit))
-      .add_(a.exp_rel + 4 * format(a.sum_acc).eta());
-  return bound.mul_(kInflation).to(at::kDouble);
+  Tiers tiers{finish(at::maximum(w.grown.sum(-1, true).log1p_(), down)), {}};
+  if (!likely || !block.error.sigma.defined() || a.row_sum_rounded) return tiers;
+  // Scores err independently of each other beside their bias; the square is what exp adds.
+  const auto p = block.p.to(at::kFloat), six = block.error.sigma.mul(kSigmas);
+  const auto up = p.mul(block.error.usual.expm1()).sum(-1, true);
+  const auto spread = p.mul(block.error.usual.exp()).mul_(six).square_().sum(-1, true).sqrt_();
+  const auto curved = p.mul(six.square()).sum(-1, true);
+  const auto sum = up.add(spread).add_(curved);
+  tiers.likely = at::minimum(tiers.worst, finish(sum.neg().log1p_().neg_().masked_fill_(sum.ge(0.5), INFINITY)));
+  return tiers;
 }
 
 at::Tensor rounded_bound(const BoundModel& model, const at::Tensor& bound, const at::Tensor& scaled_out) {
@@ -230,8 +358,9 @@ at::Tensor one_hot_bound(const BoundModel& model, const at::Tensor& scaled_out, 
   const FloatFormat& f = format(model.out);
   // exp(0), the row sum of one term, the products with V and its scale.
   const double of_v = model.v_scaled && a.v_cast ? unit(*a.v_cast) : 0;
-  const double relative =
-      2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc.dtype) + of_v + (a.unscaled ? unit(*a.unscaled) : 0);
+  const double carried = a.carry == DType::F32 ? 0 : 5 * unit(a.carry);  // P, o and l, each twice, and their quotient
+  const double relative = carried + 2 * a.exp_rel + (4 + a.final_roundings) * unit(a.pv_acc.dtype) + of_v +
+                          (a.unscaled ? unit(*a.unscaled) : 0);
   // Other keys are below exp(-104) each, but for the roundings of two scores.
   const double rounded = (a.score_roundings + a.product_roundings) * unit(a.qk_acc.dtype) +
                          (a.score ? unit(*a.score) : 0) + 2 * unit(a.sum_acc);

@@ -82,7 +82,7 @@ Outcomes right_outcomes(const Case& c, const Contract& contract, const Problem& 
       std::swap_ranges(bytes.begin(), bytes.end(), call.storages[storage].bytes().begin());
   };
   swap_caches();
-  right.values = attend(problem, call, arithmetic(contract, c), call_rules(contract, c), precision);
+  right.values = attend(problem, call, arithmetic(contract, c), call_rules(contract, c), {precision});
   swap_caches();
   return right;
 }

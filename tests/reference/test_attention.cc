@@ -180,7 +180,7 @@ TEST(Attention, F32StaysWithinTheBoundsF32Terms) {
   const auto made = make("mixed/test/q=bf16/kv=bf16/h=4:2/d=64/page=16/seq=1x300,7x90,1x1#4");
   Arithmetic f32;
   const Expected wide = attend(made.problem, made.call, f32, {}),
-                 narrow = attend(made.problem, made.call, f32, {}, Precision::F32);
+                 narrow = attend(made.problem, made.call, f32, {}, {Precision::F32});
   for (std::size_t i = 0; i < wide.out.value.size(); ++i)
     EXPECT_LE(std::abs(wide.out.value[i] - narrow.out.value[i]), wide.out.bound[i]);
 }

@@ -1,0 +1,23 @@
+// Sums of independent errors: at six standard deviations they grow as the root of their number. What is not independent
+// is added up first: keys of equal weights are rounded alike, and so are, nearly, those of nearly equal ones.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace attest {
+
+constexpr double kSigmas = 6;
+// Standard deviation of a rounding to nearest in units of u |x|, for mantissas spread as those of random numbers are:
+// 1/sqrt(3) (uniform within the unit) times 0.7355 (the unit against |x|).
+constexpr double kRoundingSigma = 0.43;
+
+// f64 [b, r, dim_v]: the root of sum over groups of (sum_{j in group} e_j (v_j - o))^2 + sum_j (e_j (v_j - o))^2, e f32
+// [b, r, n] the largest error of each weight, p its size. A group's weights lie within a factor of 2^-precision / 2.
+// `centre` undefined: o = 0.
+at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, int precision, const at::Tensor& values,
+                           const at::Tensor& centre);
+
+// f64 [b, r, dim_v]: the root of sum_j (e_j |v_j - o|)^2.
+at::Tensor independent_spread(const at::Tensor& e, const at::Tensor& values, const at::Tensor& centre);
+
+}  // namespace attest
