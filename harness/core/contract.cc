@@ -57,9 +57,13 @@ std::string_view name(Op op) {
 bool Condition::holds(const Case& c) const {
   const auto value = case_value(c, key);
   if (!value) throw std::logic_error("condition on the unknown key " + key);
+  return matches(*value);
+}
+
+bool Condition::matches(const std::string& value) const {
   if (!any_of.empty())
-    return std::any_of(any_of.begin(), any_of.end(), [&](const auto& pattern) { return glob_match(pattern, *value); });
-  const auto number = parse_number<double>(*value);
+    return std::any_of(any_of.begin(), any_of.end(), [&](const auto& pattern) { return glob_match(pattern, value); });
+  const auto number = parse_number<double>(value);
   if (!number) return false;
   if (min && *number < *min) return false;
   if (max && *number > *max) return false;

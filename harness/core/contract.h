@@ -31,6 +31,7 @@ struct Condition {
   std::optional<double> min, max;
   std::optional<int> multiple, not_multiple;
   bool holds(const Case& c) const;
+  bool matches(const std::string& value) const;
   std::string text() const;  // "d: multiple of 32"
 };
 using When = std::vector<Condition>;  // all must hold; empty: always

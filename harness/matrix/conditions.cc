@@ -1,6 +1,7 @@
 #include "harness/matrix/conditions.h"
 
 #include "harness/core/case_keys.h"
+#include "harness/core/fault.h"
 #include "harness/core/words.h"
 
 #include <fmt/format.h>
@@ -26,7 +27,11 @@ Case plain_case() {
   return c;
 }
 
-bool is_numeric(const std::string& key) { return parse_number<double>(*case_value(plain_case(), key)).has_value(); }
+bool is_numeric(const std::string& key) {
+  auto value = case_value(plain_case(), key);
+  if (!value) value = claim_unset(key);
+  return parse_number<double>(*value).has_value();
+}
 
 std::vector<std::string> dtype_names() {
   std::vector<std::string> all;
@@ -43,6 +48,11 @@ std::string checked_value(const YamlFile& file, const YAML::Node& node, const st
     Case scratch;
     if (const auto wrong = known->parse(scratch, value)) file.fail(node, fmt::format("{}: {}", key, *wrong));
     return known->print(scratch);
+  }
+  if (!case_value(plain_case(), key)) {
+    const Claim claim{.field = key, .value = value, .source = ""};
+    if (const auto wrong = check_claim(*claim_section(key), claim)) file.fail(node, fmt::format("{}: {}", key, *wrong));
+    return value;
   }
   if (is_numeric(key)) {
     if (!parse_number<int>(value)) file.fail(node, fmt::format("{}: '{}' is no integer", key, value));
@@ -80,8 +90,11 @@ Condition read_condition(const YamlFile& file, const std::string& key, const YAM
 
 }  // namespace
 
-When read_conditions(const YamlFile& file, const YAML::Node& mapping, const std::vector<std::string>& skip) {
+When read_conditions(const YamlFile& file, const YAML::Node& mapping, const std::vector<std::string>& skip,
+                     ConditionsOn on) {
   auto known = case_value_names();
+  if (on == ConditionsOn::CaseAndClaims)
+    for (auto& field : claim_names()) known.push_back(std::move(field));
   known.insert(known.end(), skip.begin(), skip.end());
   When when;
   file.each(mapping, known, [&](const std::string& key, const YAML::Node&, const YAML::Node& value) {

@@ -6,7 +6,10 @@
 
 namespace attest {
 
+enum class ConditionsOn { Case, CaseAndClaims };  // with claims: what the contract says of the case too (core/fault.h)
+
 // Throws UsageError for an unknown key or value; `skip` names keys of the mapping that are no conditions.
-When read_conditions(const YamlFile& file, const YAML::Node& mapping, const std::vector<std::string>& skip = {});
+When read_conditions(const YamlFile& file, const YAML::Node& mapping, const std::vector<std::string>& skip = {},
+                     ConditionsOn on = ConditionsOn::Case);
 
 }  // namespace attest

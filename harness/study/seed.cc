@@ -1,0 +1,136 @@
+#include "harness/study/seed.h"
+
+#include "harness/core/error.h"
+#include "harness/study/delivery.h"
+#include "harness/study/output_faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attest {
+namespace {
+
+Tensor copy(const Tensor& from, std::span<const std::byte> bytes) {
+  Tensor to(from.view().dtype, from.view().shape);
+  std::copy(bytes.begin(), bytes.end(), to.bytes().begin());
+  return to;
+}
+
+std::vector<bool> written_storages(const Call& call) {
+  std::vector<bool> written(call.storages.size());
+  for (std::size_t i = 0; i < kSlots; ++i)
+    if (call.slots[i] && (is_output(static_cast<Slot>(i)) || is_cache(static_cast<Slot>(i))))
+      written[call.slots[i]->storage] = true;
+  return written;
+}
+
+// The caches as they should be after the call: where it only reads them, as they were given.
+Outcomes right_caches(const Subject& subject, const Call& given) {
+  Outcomes right;
+  if (subject.prepared.problem.op != Op::Attend) {
+    right.caches = subject.right.caches;
+    return right;
+  }
+  for (const auto& [storage, bytes] : subject.right.caches) {
+    const auto now = given.storages[storage].bytes();
+    right.caches[storage].assign(now.begin(), now.end());
+  }
+  return right;
+}
+
+std::optional<Failure> check_conduct(const Launched& l, const Outcomes& right) {
+  if (auto failure = check_kernel(l)) return failure;
+  if (auto failure = check_produced(l)) return failure;
+  if (auto failure = check_untouched(l)) return failure;
+  return check_caches(l, right);
+}
+
+}  // namespace
+
+Call copy(const Call& call) {
+  Call to;
+  for (const Tensor& storage : call.storages) to.storages.push_back(copy(storage, storage.bytes()));
+  to.slots = call.slots;
+  to.layout = call.layout;
+  to.one_hot = call.one_hot;
+  return to;
+}
+
+Outputs copy(const Outputs& outputs) {
+  Outputs to{.reply = outputs.reply, .storages = {}, .conduct = outputs.conduct};
+  for (const Tensor& storage : outputs.storages)
+    to.storages.push_back(storage.view().data ? copy(storage, storage.bytes()) : Tensor());
+  return to;
+}
+
+TensorView view(const Outputs& outputs, const Call& call, Slot slot) {
+  const SlotRef& r = call.ref(slot);
+  return {outputs.storages[r.storage].view().data + static_cast<std::size_t>(r.offset) * byte_size(r.dtype), r.dtype,
+          r.shape, r.strides};
+}
+
+bool same_bits(const Outputs& a, const Outputs& b) {
+  if (a.reply.status != b.reply.status || a.conduct.has_value() != b.conduct.has_value()) return false;
+  return std::equal(a.storages.begin(), a.storages.end(), b.storages.begin(), b.storages.end(),
+                    [](const Tensor& x, const Tensor& y) {
+                      if (!x.view().data || !y.view().data) return x.view().data == y.view().data;
+                      const auto left = x.bytes(), right = y.bytes();
+                      return std::equal(left.begin(), left.end(), right.begin(), right.end());
+                    });
+}
+
+std::optional<Subject> make_subject(const Case& c, Host& host, Precision precision) {
+  const Contract& contract = host.contract();
+  const auto kind = expectation(contract, c).kind;
+  if (kind != Expectation::Kind::Take && kind != Expectation::Kind::Diverge) return std::nullopt;
+  if (const Reply opened = host.open(); !opened.ok())
+    throw InfraError(fmt::format("{}: {}", contract.backend, opened.text));
+  const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, contract))}});
+  if (!supports.ok()) return std::nullopt;
+  Prepared prepared = prepare(c, host);
+  Outcomes right = right_outcomes(c, contract, prepared.problem, prepared.call, precision);
+  Subject subject{.c = c,
+                  .contract = &contract,
+                  .prepared = std::move(prepared),
+                  .right = std::move(right),
+                  .workspace = supports.body.value("workspace", std::size_t{0}),
+                  .healthy = {}};
+  subject.healthy = launch(subject, subject.prepared.call, "", host);
+  return subject;
+}
+
+Outputs launch(const Subject& subject, const Call& given, const std::string& fault, Host& host) {
+  if (const Reply opened = host.open(); !opened.ok())
+    throw InfraError(fmt::format("{}: {}", host.contract().backend, opened.text));
+  Problem problem = subject.prepared.problem;
+  problem.fault = fault;
+  Outputs left;
+  left.reply = host.ask({{"do", "supports"}, {"problem", to_json(problem)}});  // a fault it does not know is declined
+  if (!left.reply.ok()) return left;
+  left.reply = plan_and_launch(subject.c, problem, given, host, subject.workspace);
+  if (!left.reply.ok()) return left;
+  const std::string kernel = expected_kernel(*subject.contract, subject.c);
+  left.conduct = check_conduct({problem, given, host.arena(), left.reply.body, kernel}, right_caches(subject, given));
+  const auto written = written_storages(given);
+  for (std::size_t i = 0; i < given.storages.size(); ++i)
+    left.storages.push_back(written[i] ? copy(given.storages[i], host.arena().storage(i)) : Tensor());
+  return left;
+}
+
+Outputs commit(const Fault& fault, const Subject& subject, Host& host) {
+  switch (fault.tier) {
+    case FaultTier::Model: return launch(subject, subject.prepared.call, fault.name, host);
+    case FaultTier::Delivery: {
+      Call given = copy(subject.prepared.call);
+      tamper(fault, subject.c, subject.prepared.problem, given);
+      return launch(subject, given, "", host);
+    }
+    case FaultTier::Output: break;
+  }
+  Outputs left = copy(subject.healthy);
+  if (left.reply.ok()) deface(fault, subject, left);
+  return left;
+}
+
+}  // namespace attest
