@@ -139,7 +139,7 @@ void dim_halves_swapped(const D& d) {
   rearrange(d.out, [&](auto row, auto head, auto dim) { return Index{row, head, (dim + half) % (2 * half)}; });
 }
 
-void truncated_output(const D& d) {
+void rounded_toward_zero(const D& d) {
   each(d,
        [&](auto row, auto head, auto dim) { return std::optional(truncated(d.out.dtype, right(d, row, head, dim))); });
 }
@@ -168,7 +168,7 @@ void lse_shifted(const D& d) {
   each_lse(d, [](double was) { return was + 0.01; });
 }
 
-void lse_in_base_2(const D& d) {
+void lse_of_other_base(const D& d) {
   each_lse(d, [](double was) { return was / std::log(2.0); });
 }
 
@@ -201,11 +201,11 @@ constexpr std::array<OutputFault, 22> kFaults{{
     {"sequences_rolled", sequences_rolled},
     {"stale_tail_dims", stale_tail_dims},
     {"dim_halves_swapped", dim_halves_swapped},
-    {"truncated_output", truncated_output},
+    {"rounded_toward_zero", rounded_toward_zero},
     {"constant", constant},
     {"mean_of_v", mean_of_v},
     {"lse_shifted", lse_shifted},
-    {"lse_in_base_2", lse_in_base_2},
+    {"lse_of_other_base", lse_of_other_base},
     {"lse_unwritten", lse_unwritten},
 }};
 

@@ -39,10 +39,8 @@ Outcomes right_caches(const Subject& subject, const Call& given) {
   return right;
 }
 
-std::optional<Failure> check_conduct(const Launched& l, const Outcomes& right) {
-  if (auto failure = check_kernel(l)) return failure;
-  if (auto failure = check_produced(l)) return failure;
-  if (auto failure = check_untouched(l)) return failure;
+std::optional<Failure> conduct_of(const Launched& l, const Outcomes& right) {
+  if (auto failure = check_conduct(l)) return failure;
   return check_caches(l, right);
 }
 
@@ -89,6 +87,7 @@ std::optional<Subject> make_subject(const Case& c, Host& host, Precision precisi
   const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, contract))}});
   if (!supports.ok()) return std::nullopt;
   Prepared prepared = prepare(c, host);
+  if (!prepared.layout.ok()) return std::nullopt;
   Outcomes right = right_outcomes(c, contract, prepared.problem, prepared.call, precision);
   Subject subject{.c = c,
                   .contract = &contract,
@@ -108,10 +107,13 @@ Outputs launch(const Subject& subject, const Call& given, const std::string& fau
   Outputs left;
   left.reply = host.ask({{"do", "supports"}, {"problem", to_json(problem)}});  // a fault it does not know is declined
   if (!left.reply.ok()) return left;
-  left.reply = plan_and_launch(subject.c, problem, given, host, subject.workspace);
+  const Launch launched = plan_and_launch(subject.c, problem, given, host, subject.workspace);
+  left.reply = launched.reply;
+  left.conduct = launched.damage;
   if (!left.reply.ok()) return left;
   const std::string kernel = expected_kernel(*subject.contract, subject.c);
-  left.conduct = check_conduct({problem, given, host.arena(), left.reply.body, kernel}, right_caches(subject, given));
+  if (!left.conduct)
+    left.conduct = conduct_of({problem, given, host.arena(), left.reply.body, kernel}, right_caches(subject, given));
   const auto written = written_storages(given);
   for (std::size_t i = 0; i < given.storages.size(); ++i)
     left.storages.push_back(written[i] ? copy(given.storages[i], host.arena().storage(i)) : Tensor());
