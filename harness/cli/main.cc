@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   add_list(app, chosen);
   add_report(app, chosen);
   add_contracts(app, chosen);
+  add_selftest(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -24,10 +24,13 @@ struct Entry {
 
 void put(std::vector<Entry>& entries, const Entry& entry) {
   const auto old = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == entry.key; });
-  if (old != entries.end())
-    *old = entry;
-  else
+  if (old == entries.end()) {
     entries.push_back(entry);
+    return;
+  }
+  // Not `*old = entry`: assigning a node changes the document's, for every other user of an anchor.
+  old->key_node.reset(entry.key_node);
+  old->value.reset(entry.value);
 }
 
 // yaml-cpp leaves `<<` to its user.

@@ -19,8 +19,8 @@ void add(FaultInMode& row, const HealthyCase& hc, const Trial& trial) {
   row.margin = std::max(row.margin, margin);
   if (!killed(trial.margins)) return;
   ++row.kills;
-  double& probe = row.probes[hc.probe];
-  probe = std::max(probe, margin);
+  Margins& probe = row.probes[hc.probe];
+  for (std::size_t i = 0; i < kKillRules; ++i) probe[i] = std::max(probe[i], trial.margins[i]);
 }
 
 std::string in_mode(const KillTable& table, const FaultInMode& row) {
@@ -73,6 +73,7 @@ std::optional<double> ModeScore::missed_at_most() const {
 
 KillSummary summarize(const KillTable& table) {
   KillSummary s;
+  for (const HealthyCase& hc : table.cases) s.probes.insert(hc.probe);
   for (std::size_t i = 0; i < table.cases.size(); ++i)
     if (killed(table.cases[i].margins)) s.false_alarms.push_back(i);
   std::map<std::pair<std::size_t, std::size_t>, FaultInMode> rows;
@@ -99,6 +100,33 @@ KillSummary summarize(const KillTable& table) {
   }
   find_problems(table, s);
   return s;
+}
+
+std::vector<RuleScore> score_rule(const KillTable& table, std::optional<std::size_t> rule) {
+  std::vector<RuleScore> scores(table.modes.size());
+  std::set<std::pair<std::size_t, std::size_t>> all, seen, plain, plain_seen;  // (mode, fault)
+  for (const HealthyCase& hc : table.cases) {
+    if (hc.others.empty()) continue;
+    ++scores[hc.mode].cases;
+    scores[hc.mode].alarms += rule ? hc.others[*rule] : killed(hc.margins);
+  }
+  for (const Trial& trial : table.trials) {
+    const HealthyCase& hc = table.cases[trial.hc];
+    if (hc.others.empty() || !trial.changed) continue;
+    const bool alarm = rule ? hc.others[*rule] : killed(hc.margins);  // a kill would be void
+    const bool kill = !alarm && (rule ? trial.others[*rule] : killed(trial.margins));
+    const std::pair key{hc.mode, trial.fault};
+    all.insert(key);
+    if (kill) seen.insert(key);
+    if (hc.probe != "gauss") continue;
+    plain.insert(key);
+    if (kill) plain_seen.insert(key);
+  }
+  for (const auto& key : all) ++scores[key.first].faults;
+  for (const auto& key : seen) ++scores[key.first].killed;
+  for (const auto& key : plain) ++scores[key.first].plain_faults;
+  for (const auto& key : plain_seen) ++scores[key.first].plain_killed;
+  return scores;
 }
 
 }  // namespace attest

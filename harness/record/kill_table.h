@@ -70,7 +70,7 @@ struct FaultInMode {
   int tried = 0, changed = 0, kills = 0;  // cases
   double margin = 0;                      // the largest
   Margins margins{};                      // by rule
-  std::map<std::string, double> probes;   // those that kill it: the largest margin
+  std::map<std::string, Margins> probes;  // those that kill it: by rule, the largest margin
   bool killed() const { return kills > 0; }
 };
 
@@ -86,10 +86,21 @@ struct KillSummary {
   std::vector<ModeScore> scores;
   std::vector<FaultInMode> survivors, unseeded;
   std::vector<std::size_t> false_alarms;                 // cases
+  std::set<std::string> probes;                          // of the suite
   std::map<std::string, std::set<std::string>> only_by;  // probe -> "fault in mode" that it alone kills
   std::vector<std::string> problems;                     // why the self-test fails; empty: it holds
 };
 
 KillSummary summarize(const KillTable& table);
+
+// One acceptance rule over the trials that other suites' rules judge too (attention, not writes), in one mode.
+struct RuleScore {
+  std::size_t faults = 0, killed = 0;              // in scope, over all probes
+  std::size_t plain_faults = 0, plain_killed = 0;  // over random inputs alone (probe gauss)
+  std::size_t cases = 0, alarms = 0;               // healthy cases, and those refused
+};
+
+// By mode. `rule`: an index of other_rules; nullopt: the harness's own verdict.
+std::vector<RuleScore> score_rule(const KillTable& table, std::optional<std::size_t> rule);
 
 }  // namespace attest

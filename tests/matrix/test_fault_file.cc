@@ -61,6 +61,21 @@ TEST_F(FaultFile, MistakesAreSaidWithTheirPlace) {
   EXPECT_NE(error("faults: {}\n").find("expected a list of faults"), std::string::npos);
 }
 
+TEST_F(FaultFile, OverridingAMergedKeyLeavesTheAnchorAlone) {
+  const auto faults = read(
+      "define:\n  - &base {phase: decode, q: bf16}\n  - &other {<<: *base, phase: write}\n"
+      "faults:\n"
+      "  - {name: a, says: s, when: {<<: *other}}\n"
+      "  - {name: b, says: s, when: {<<: *base, q: f16}}\n"
+      "  - {name: c, says: s, when: *base}\n");
+  const auto is = [&](std::size_t i, std::size_t k) { return faults.at(i).when.at(k).any_of.at(0); };
+  EXPECT_EQ(is(0, 0), "write");
+  EXPECT_EQ(is(1, 0), "decode");
+  EXPECT_EQ(is(1, 1), "f16");
+  EXPECT_EQ(is(2, 0), "decode");
+  EXPECT_EQ(is(2, 1), "bf16");
+}
+
 TEST_F(FaultFile, OneNameInTwoTiersIsRefused) {
   read("faults:\n  - {name: a, says: s}\n");
   folder_.write("output.yaml", "faults:\n  - {name: a, says: s}\n");
