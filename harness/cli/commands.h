@@ -18,5 +18,6 @@ void add_list(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_contracts(CLI::App& app, Action& chosen);
 void add_selftest(CLI::App& app, Action& chosen);
+void add_shrink(CLI::App& app, Action& chosen);
 
 }  // namespace attest

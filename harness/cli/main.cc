@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   add_report(app, chosen);
   add_contracts(app, chosen);
   add_selftest(app, chosen);
+  add_shrink(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

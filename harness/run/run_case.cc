@@ -217,7 +217,7 @@ bool worth_a_second_look(const Verdict& verdict) {
 Verdict run_case(const Case& c, Host& host, const CaseOptions& options, CaseTrace* trace) {
   const bool fresh = host.fresh();
   const Verdict first = run_once(c, host, options, trace);
-  if (fresh || host.options().in_process || !worth_a_second_look(first)) return first;
+  if (fresh || !options.second_look || host.options().in_process || !worth_a_second_look(first)) return first;
   host.restart();
   if (trace) *trace = {};
   Verdict second = run_once(c, host, options, trace);

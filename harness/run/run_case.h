@@ -14,7 +14,8 @@ namespace attest {
 
 struct CaseOptions {
   Precision precision = Precision::F64;
-  int repeat = 2;  // launches that must agree bit for bit, where the contract claims determinism
+  int repeat = 2;           // launches that must agree bit for bit, where the contract claims determinism
+  bool second_look = true;  // a failure in a process that has served others is looked at again in a fresh one
 };
 
 // What a verdict leaves out: kept for `attest run TOKEN`, --save and the studies.
