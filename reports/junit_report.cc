@@ -36,6 +36,7 @@ std::string details(const Summary& summary, const Entry& entry) {
                         value_text(v.worst->actual), value_text(v.worst->bound), ratio_text(ratio_of(*v.worst)));
   }
   if (const auto failing = failing_text(v); !failing.empty()) text += fmt::format("failing:  {}\n", failing);
+  for (const auto& line : v.diagnosis) text += fmt::format("looks:    {}\n", line);
   if (!v.ran.empty()) text += fmt::format("ran:      {}\n", v.ran);
   return text + fmt::format("repeat:   {}\n", repeat_command(summary, entry));
 }

@@ -76,6 +76,7 @@ std::string failed(const Summary& summary) {
     ++shown;
     text += fmt::format("- **{}** {}<br>\n", markdown_text(attest::summary(v)), markdown_code(v.token));
     if (!v.message.empty()) text += fmt::format("  {}<br>\n", message_text(v.message));
+    for (const auto& line : v.diagnosis) text += fmt::format("  {}<br>\n", message_text(line));
     text += fmt::format("  repeat: {}\n", markdown_code(repeat_command(summary, entry)));
   }
   if (all > shown) text += fmt::format("- and {} more\n", count_text(all - shown));

@@ -60,6 +60,7 @@ void print_detail(const Case& c, const Contract& contract, const Verdict& v, con
     fmt::print("worst: sequence {}, head {}, row {}, dim {}: got {:.9g}, expected {:.9g} within {:.3g}\n",
                v.worst->place.seq, v.worst->place.head, v.worst->place.row, v.worst->place.dim, v.worst->actual,
                v.worst->expected, v.worst->bound);
+  for (const auto& line : v.diagnosis) fmt::print("{}\n", line);
   const Slot slot = trace.problem->op == Op::Rope ? Slot::QOut : Slot::Out;
   if (trace.right.values.out.value.empty() || trace.left.empty()) return;
   TensorView actual = trace.call->view(slot);

@@ -77,6 +77,7 @@ Verdict verdict_from(const Json& json) {
   v.elements = json.value("elements", std::int64_t{0});
   v.failing = json.value("failing", std::int64_t{0});
   if (json.contains("cells")) v.cells = json.at("cells").get<std::vector<std::string>>();
+  if (json.contains("diagnosis")) v.diagnosis = json.at("diagnosis").get<std::vector<std::string>>();
   v.ran = json.value("ran", "");
   v.waiver = json.value("waiver", "");
   if (json.contains("ms")) {
@@ -198,6 +199,7 @@ std::string to_json_line(const Verdict& v) {
     json["worst"]["bound"] = number(v.worst->bound);
   }
   if (!v.cells.empty()) json["cells"] = v.cells;
+  if (!v.diagnosis.empty()) json["diagnosis"] = v.diagnosis;
   if (!v.ran.empty()) json["ran"] = v.ran;
   if (!v.waiver.empty()) json["waiver"] = v.waiver;
   const auto ms = [](double t) { return Json::parse(fmt::format("{:.3f}", t)); };

@@ -78,6 +78,7 @@ struct Verdict {
   std::optional<Miss> worst;
   std::int64_t elements = 0, failing = 0;  // output elements compared, and outside their bound
   std::vector<std::string> cells;          // the (sequence, head) cells that fail, "2.5" each, the first few
+  std::vector<std::string> diagnosis;      // what the failure looks like, a line each; empty: not looked at
   std::string ran;                         // the kernel that says it ran
   std::string waiver;                      // reference of the waiver or source of the divergence that applied
   Times ms;

@@ -33,7 +33,9 @@ void Progress::show(const Verdict& v) {
   count(v);
   if (is_failure(v.outcome)) {
     clear_bar();
-    fmt::print("{}  {}  {}\n    repeat: {}\n", summary(v), v.token, v.message, repeat_command(header_, v.token));
+    fmt::print("{}  {}  {}\n", summary(v), v.token, v.message);
+    for (const auto& line : v.diagnosis) fmt::print("    {}\n", line);
+    fmt::print("    repeat: {}\n", repeat_command(header_, v.token));
   } else if (verbose_) {
     clear_bar();
     fmt::print("{}  {}{}{}\n", summary(v), v.token, v.ratio > 0 ? fmt::format("  ratio {:.3g}", v.ratio) : "",

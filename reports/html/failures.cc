@@ -47,6 +47,8 @@ std::string failure(const Summary& summary, std::size_t index, bool open) {
                                  open ? " open" : "", tag(v.outcome, attest::summary(v)), code(v.token));
   if (!v.message.empty())
     text += fmt::format("<p class=\"message\">{}</p>\n", escape_markup(clipped(v.message, kMessageBytes)));
+  for (const auto& line : v.diagnosis)
+    text += fmt::format("<p class=\"message\">{}</p>\n", escape_markup(clipped(line, kMessageBytes)));
   if (v.worst) text += values(*v.worst);
   return text + facts(summary, entry) + "</details>\n";
 }

@@ -42,6 +42,7 @@ Verdict full() {
           .elements = std::int64_t{1} << 40,
           .failing = 7,
           .cells = {"0.1", "2.5"},
+          .diagnosis = {kHostile, "99 % of the excess lies in KV head 1"},
           .ran = kHostile,
           .waiver = kHostile,
           .ms = {.inputs = 0.125, .reference = 1234567.5, .kernel = 0.001, .judge = 3}};
@@ -66,6 +67,7 @@ void expect_same(const Verdict& a, const Verdict& b) {
   EXPECT_EQ(a.elements, b.elements);
   EXPECT_EQ(a.failing, b.failing);
   EXPECT_EQ(a.cells, b.cells);
+  EXPECT_EQ(a.diagnosis, b.diagnosis);
   EXPECT_EQ(a.ran, b.ran);
   EXPECT_EQ(a.waiver, b.waiver);
   EXPECT_EQ(a.ms.inputs, b.ms.inputs);

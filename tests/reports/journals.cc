@@ -26,6 +26,7 @@ Verdict failed(std::string token) {
   v.outcome = Outcome::Fail;
   v.kind = FailKind::Numeric;
   v.message = "out is outside its bound";
+  v.diagnosis = {"matches: k_scale ignored (ratio 0.31; healthy 41.7)"};
   v.worst = Miss{.place = {1, 5, 0, 77}, .expected = -0.5, .actual = -0.375, .bound = 0.01};
   v.failing = 1200;
   v.cells = {"1.4", "1.5"};
@@ -87,6 +88,7 @@ JournalContent with_text(const std::string& text) {
     Verdict v = failed(token + text + fmt::format("#{}", static_cast<int>(outcome)));
     v.outcome = outcome;
     v.message = v.ran = v.waiver = text;
+    v.diagnosis = {text};
     v.cells = {text};
     journal.verdicts.push_back(v);
   }

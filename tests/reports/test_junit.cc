@@ -54,6 +54,7 @@ TEST(JunitReport, FailuresSayWhereAndHowToRepeat) {
   EXPECT_NE(xml.find("where:    sequence 1 (1x16), head 5 (KV head 1), row 0, dim 77&#10;expected: "
                      "-0.5&#10;actual:   -0.375&#10;bound:    0.01&#10;ratio:    12.5"),
             std::string::npos);
+  EXPECT_NE(xml.find("looks:    matches: k_scale ignored (ratio 0.31; healthy 41.7)"), std::string::npos);
   EXPECT_NE(xml.find("repeat:   attest run --plugin ./libmine.so &#39;decode/alpha/"), std::string::npos);
   EXPECT_NE(xml.find("<failure type=\"xpass\""), std::string::npos);
   EXPECT_NE(xml.find("<failure type=\"vacuous\""), std::string::npos);

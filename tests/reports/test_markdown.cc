@@ -64,6 +64,7 @@ TEST(MarkdownReport, HoldsMatrixFailuresWaiversAndReasons) {
   EXPECT_NE(text.find("- **FAIL(numeric)** "
                       "`decode/alpha/q=bf16/kv=fp8_e4m3/h=8:2/d=64/page=16/seq=1x15,1x16/graph=full#5`"),
             std::string::npos);
+  EXPECT_NE(text.find("ignored (ratio 0.31; healthy 41.7)"), std::string::npos) << text;
   EXPECT_NE(text.find("repeat: `attest run --plugin ./libmine.so 'decode/alpha/"), std::string::npos);
   EXPECT_NE(text.find("## Waived failures\n\n- 1 case: issue 812 (seen: lse 1)"), std::string::npos);
   EXPECT_NE(text.find("## Not run\n\n- 1 case: no GPU; get one"), std::string::npos);
