@@ -128,7 +128,6 @@ constexpr Fault kFaults[]{
     {"write_k_scale_for_v", [](M&, K& k) { k.write_k_scale_for_v = true; }},
     {"write_overflows_to_nan", [](M&, K& k) { k.write_wraps = true; }},
     {"write_truncates", [](M&, K& k) { k.write_truncates = true; }},
-    {"write_through_bf16", [](M&, K& k) { k.write_through = DType::BF16; }},
     {"write_slot_off_by_one", [](M&, K& k) { k.write_slot_shift = 1; }},
 };
 

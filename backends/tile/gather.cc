@@ -101,7 +101,8 @@ void gather(const Work& work, std::int64_t seq, std::int64_t head_kv, const Leng
   const Factors scale = factors(work, seq, head_kv * (p.heads_q / p.heads_kv), head_kv);
   // Behind the last key lie slots that hold anything: a right kernel leaves them out of every product.
   const std::int64_t page_end = (length.keys + p.page_size - 1) / p.page_size * p.page_size;
-  const std::int64_t v_end = knobs.zero_times_unused ? std::min(tile.end, page_end) : std::min(tile.end, length.keys);
+  const std::int64_t v_end =
+      knobs.zero_times_unused ? std::min(tile.begin + width, page_end) : std::min(tile.end, length.keys);
   for (std::int64_t key = tile.begin; key < v_end; ++key) {
     const std::int64_t at = key - tile.begin;
     const bool unscaled = key / p.page_size < knobs.unscaled_pages;

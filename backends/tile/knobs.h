@@ -47,7 +47,6 @@ struct Knobs {
   // writes
   bool write_unscaled = false, write_inverted = false, write_k_scale_for_v = false, write_wraps = false,
        write_truncates = false;
-  std::optional<DType> write_through;
   int write_slot_shift = 0;
 };
 

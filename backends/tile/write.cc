@@ -10,8 +10,7 @@ namespace {
 std::uint64_t code_of(const Work& work, DType from, DType to, std::uint64_t given, double scale, bool scaled) {
   const Knobs& k = work.knobs;
   if (!scaled && from == to) return given;
-  double value = decode(from, given);
-  if (k.write_through) value = round_to(*k.write_through, value);
+  const double value = decode(from, given);
   const float kept = static_cast<float>(k.write_unscaled ? value : k.write_inverted ? value * scale : value / scale);
   std::uint64_t code = encode(to, kept, k.write_wraps ? Overflow::Ieee : Overflow::Saturate);
   if (k.write_truncates && std::abs(decode(to, code)) > std::abs(static_cast<double>(kept))) --code;
