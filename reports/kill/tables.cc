@@ -19,7 +19,7 @@ const FaultInMode* find(const KillSummary& s, std::size_t fault, std::size_t mod
 std::string margin_cell(const FaultInMode* row) {
   if (!row) return "";
   if (row->changed == 0) return "not seeded";
-  return row->killed() ? ratio_text(row->margin) : "survives " + ratio_text(row->margin);
+  return (row->killed() ? "" : "survives ") + ratio_text(row->margin);
 }
 
 // D P L S B R: the rules that kill.
@@ -136,7 +136,8 @@ TextTable rule_table(const KillTable& table) {
 
 std::string totals(const KillTable& table, const KillSummary& s) {
   std::vector<bool> killed(table.faults.size()), survived(table.faults.size());
-  for (const FaultInMode& row : s.rows) (row.killed() ? killed : survived)[row.fault] = true;
+  for (const FaultInMode& row : s.rows)
+    if (row.changed > 0) (row.killed() ? killed : survived)[row.fault] = true;
   const auto count = [](const std::vector<bool>& set) { return std::count(set.begin(), set.end(), true); };
   return fmt::format("{} faults, {} killed, {} survived, {} false alarms", table.faults.size(), count(killed),
                      count(survived), s.false_alarms.size());
