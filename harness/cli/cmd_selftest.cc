@@ -3,7 +3,7 @@
 #include "harness/core/words.h"
 #include "harness/matrix/fault_file.h"
 #include "harness/matrix/matrix_file.h"
-#include "harness/study/selftest.h"
+#include "harness/study/selftest/selftest.h"
 #include "reports/kill_reports.h"
 
 #include <fmt/format.h>

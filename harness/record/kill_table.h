@@ -1,5 +1,6 @@
 // What a self-test found: which faults were seeded into which cases, and which rules saw them. Plain data, filled by
-// harness/study/selftest.h; reports are functions of it. What it means is worked out here, from the trials alone.
+// harness/study/selftest/selftest.h; reports are functions of it. What it means is worked out here, from the trials
+// alone.
 #pragma once
 
 #include <array>

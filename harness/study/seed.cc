@@ -1,8 +1,8 @@
 #include "harness/study/seed.h"
 
 #include "harness/core/error.h"
-#include "harness/study/delivery.h"
-#include "harness/study/output_faults.h"
+#include "harness/study/faults/delivery.h"
+#include "harness/study/faults/output_faults.h"
 
 #include <fmt/format.h>
 

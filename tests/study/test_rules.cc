@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "harness/study/output_faults.h"
-#include "harness/study/rules.h"
+#include "harness/study/faults/output_faults.h"
+#include "harness/study/selftest/rules.h"
 #include "tests/study/subjects.h"
 
 namespace attest {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/study/delivery.h"
-#include "harness/study/output_faults.h"
+#include "harness/study/faults/delivery.h"
+#include "harness/study/faults/output_faults.h"
 #include "tests/study/subjects.h"
 
 namespace attest {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/study/selftest.h"
+#include "harness/study/selftest/selftest.h"
 #include "tests/study/subjects.h"
 
 namespace attest {

@@ -1,6 +1,6 @@
 #include "harness/inputs/inputs.h"
-#include "harness/study/delivery_faults.h"
-#include "harness/study/edit.h"
+#include "harness/study/faults/delivery_faults.h"
+#include "harness/study/faults/edit.h"
 
 #include <array>
 

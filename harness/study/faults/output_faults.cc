@@ -1,8 +1,8 @@
-#include "harness/study/output_faults.h"
+#include "harness/study/faults/output_faults.h"
 
 #include "harness/core/error.h"
 #include "harness/core/words.h"
-#include "harness/study/edit.h"
+#include "harness/study/faults/edit.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#include "harness/study/delivery_faults.h"
-#include "harness/study/edit.h"
+#include "harness/study/faults/delivery_faults.h"
+#include "harness/study/faults/edit.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "harness/study/rules.h"
+#include "harness/study/selftest/rules.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "harness/study/selftest.h"
+#include "harness/study/selftest/selftest.h"
 
 #include "harness/core/case_keys.h"
-#include "harness/study/judge_outputs.h"
-#include "harness/study/sensitivity.h"
+#include "harness/study/selftest/judge_outputs.h"
+#include "harness/study/selftest/sensitivity.h"
 
 #include <ATen/Parallel.h>
 

@@ -1,5 +1,5 @@
 #define TORCH_ASSERT_ONLY_METHOD_OPERATORS
-#include "harness/study/low_precision.h"
+#include "harness/study/selftest/low_precision.h"
 
 #include "reference/gather.h"
 

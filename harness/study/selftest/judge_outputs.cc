@@ -1,4 +1,4 @@
-#include "harness/study/judge_outputs.h"
+#include "harness/study/selftest/judge_outputs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 // Inf, are left out; a NaN or Inf elsewhere fails every rule, as it does in those projects.
 #pragma once
 
-#include "harness/study/low_precision.h"
 #include "harness/study/seed.h"
+#include "harness/study/selftest/low_precision.h"
 
 #include <optional>
 #include <span>

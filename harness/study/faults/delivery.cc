@@ -1,8 +1,8 @@
-#include "harness/study/delivery.h"
+#include "harness/study/faults/delivery.h"
 
 #include "harness/core/error.h"
 #include "harness/core/words.h"
-#include "harness/study/delivery_faults.h"
+#include "harness/study/faults/delivery_faults.h"
 
 #include <fmt/format.h>
 

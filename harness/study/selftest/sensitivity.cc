@@ -1,7 +1,7 @@
-#include "harness/study/sensitivity.h"
+#include "harness/study/selftest/sensitivity.h"
 
-#include "harness/study/judge_outputs.h"
-#include "harness/study/output_faults.h"
+#include "harness/study/faults/output_faults.h"
+#include "harness/study/selftest/judge_outputs.h"
 
 #include <algorithm>
 #include <cmath>

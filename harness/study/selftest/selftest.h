@@ -5,7 +5,7 @@
 #include "harness/core/fault.h"
 #include "harness/record/kill_table.h"
 #include "harness/run/host.h"
-#include "harness/study/rules.h"
+#include "harness/study/selftest/rules.h"
 
 #include <functional>
 #include <vector>
