@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/inputs/inputs.h"
-#include "harness/study/excess.h"
+#include "harness/study/diagnosis/excess.h"
 #include "tests/judge/small.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "harness/study/excess.h"
+#include "harness/study/diagnosis/excess.h"
 
 #include "reference/gather.h"
 

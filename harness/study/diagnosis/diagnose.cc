@@ -1,0 +1,332 @@
+#include "harness/study/diagnosis/diagnose.h"
+
+#include "harness/core/error.h"
+#include "harness/study/diagnosis/excess.h"
+#include "harness/study/diagnosis/sibling.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace attest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kFarBetter = 0.6;  // of the next score
+constexpr double kTilesMatter = 1;  // bounds by which a fault's outputs differ between two tile sizes
+constexpr std::size_t kShown = 3;
+constexpr std::size_t kFirstClues = 3;  // that the shortlist is made on
+constexpr std::size_t kShortlist = 16;  // faults that are looked at closely
+constexpr double kUnseenScore = 1.2;    // of a fault that changes nothing on the first clues
+
+// One case on the kernel under suspicion: what it left.
+struct Clue {
+  Case c;  // as the kernel was asked, its fault with it
+  Subject subject;
+  std::vector<Sight> sights;
+  Seen seen;
+};
+
+struct Shape {  // of a model
+  int tile = 0, splits = 0;
+};
+
+void append(Seen& to, Seen from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+// NaN is the same as NaN here.
+bool same(const std::vector<Seen>& a, const std::vector<Seen>& b) {
+  const auto same_values = [](const std::vector<double>& x, const std::vector<double>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Seen& x, const Seen& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_values);
+  });
+}
+
+// The model's own copy of each clue: its layout differs from the kernel's. One for all shapes.
+using Bench = std::vector<std::optional<Subject>>;
+
+// A model of one shape.
+class Model {
+ public:
+  Model(Bench& bench, const std::vector<Clue>& clues, const Contract& of, Models& models, Shape shape)
+      : bench_(bench), clues_(clues), shape_(shape) {
+    for (std::size_t i = 0; i < clues.size(); ++i) {
+      hosts_.push_back(&models.host(of, clues[i].c, shape.tile));
+      healthy_.emplace_back();
+      if (!bench[i]) continue;
+      bench[i]->prepared.problem.splits = shape.splits;
+      healthy_[i] = launch(*bench[i], bench[i]->prepared.call, "", *hosts_[i]);
+    }
+  }
+
+  // Of the first `count` clues.
+  Seen healthy(std::size_t count) const {
+    Seen all;
+    for (std::size_t i = 0; i < count; ++i) append(all, bench_[i] ? seen(*bench_[i], healthy_[i]) : nothing(i));
+    return all;
+  }
+
+  // nullopt: its bits are those of the healthy model everywhere, or it is not known.
+  std::optional<Seen> under(const Fault& fault, std::size_t count) {
+    Seen all;
+    bool changed = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!bench_[i]) {
+        append(all, nothing(i));
+        continue;
+      }
+      Subject& subject = *bench_[i];
+      subject.prepared.problem.splits = shape_.splits;
+      std::swap(subject.healthy, healthy_[i]);
+      const Outputs left = commit(fault, subject, *hosts_[i]);
+      changed |= !same_bits(left, subject.healthy);
+      std::swap(subject.healthy, healthy_[i]);
+      if (left.reply.status == Reply::Status::Unsupported) return std::nullopt;
+      append(all, seen(subject, left));
+    }
+    return changed ? std::optional(std::move(all)) : std::nullopt;
+  }
+
+ private:
+  Seen nothing(std::size_t clue) const { return Seen(clues_[clue].sights.size()); }
+
+  Bench& bench_;
+  const std::vector<Clue>& clues_;
+  Shape shape_;
+  std::vector<Host*> hosts_;
+  std::vector<Outputs> healthy_;
+};
+
+class Detective {
+ public:
+  Detective(const Case& c, Host& kernel, Models& models, const std::vector<Fault>& catalogue,
+            const DiagnoseOptions& options)
+      : kernel_(kernel), models_(models), options_(options) {
+    collect(c);
+    for (const Clue& clue : clues_) {
+      Case healthy = clue.c;
+      healthy.fault.clear();
+      bench_.push_back(
+          ready_like(clue.subject, healthy, models_.host(kernel.contract(), healthy, options.tiles.front())));
+    }
+    for (const Fault& fault : catalogue)
+      if (std::any_of(clues_.begin(), clues_.end(), [&](const Clue& clue) { return in_scope(fault, clue.c); }))
+        faults_.push_back(&fault);
+  }
+
+  std::vector<Suspect> suspects() {
+    std::vector<Suspect> all;
+    std::vector<std::vector<Seen>> predictions;  // of each suspect, by the shapes it was run in
+    for (const Fault* fault : shortlist()) {
+      Suspect suspect{.names = {fault->name}, .says = fault->says, .match = {}};
+      std::vector<Seen> seen = run(*fault, suspect);
+      if (seen.empty()) continue;
+      const auto twin =
+          std::find_if(predictions.begin(), predictions.end(), [&](const auto& other) { return same(other, seen); });
+      if (twin != predictions.end()) {
+        all[static_cast<std::size_t>(twin - predictions.begin())].names.push_back(fault->name);
+        continue;
+      }
+      all.push_back(std::move(suspect));
+      predictions.push_back(std::move(seen));
+    }
+    std::ranges::stable_sort(all, {}, [](const Suspect& s) { return s.match.score(); });
+    return all;
+  }
+
+  const std::vector<Clue>& clues() const { return clues_; }
+
+ private:
+  bool in_scope(const Fault& fault, Case c) const {
+    c.fault.clear();
+    return holds(fault.when, c, kernel_.contract());
+  }
+
+  void collect(const Case& failing) {
+    const auto begin = Clock::now();
+    for (const Case& c : siblings(failing)) {
+      if (!clues_.empty() && Clock::now() - begin > options_.budget / 8) break;
+      try {
+        auto subject = ready(c, kernel_);
+        if (!subject) continue;
+        const Outputs left = options_.launch ? options_.launch(*subject, kernel_)
+                                             : launch(*subject, subject->prepared.call, c.fault, kernel_);
+        if (!left.reply.ok()) continue;
+        Clue clue{.c = c, .subject = std::move(*subject), .sights = {}, .seen = {}};
+        clue.sights = sights(clue.subject);
+        clue.seen = seen(clue.subject, left);
+        sights_.insert(sights_.end(), clue.sights.begin(), clue.sights.end());
+        append(actual_, clue.seen);
+        clues_.push_back(std::move(clue));
+      } catch (const CaseError&) {}  // this probe can't be made with the case's options
+    }
+  }
+
+  std::vector<Shape> shapes() const {
+    const Case& c = clues_.front().c;
+    const bool splits = c.splits > 1 || (c.splits == 0 && arithmetic(kernel_.contract(), c).partial);
+    std::vector<Shape> all;
+    for (const int tile : options_.tiles) all.push_back({tile, splits ? options_.splits.front() : 0});
+    for (std::size_t i = 1; splits && i < options_.splits.size(); ++i) {
+      all.push_back({options_.tiles.front(), options_.splits[i]});
+      all.push_back({options_.tiles[options_.tiles.size() / 2], options_.splits[i]});
+    }
+    return all;
+  }
+
+  Model& model(std::size_t shape) {
+    models_made_.resize(shapes().size());
+    auto& made = models_made_[shape];
+    if (!made) made = std::make_unique<Model>(bench_, clues_, kernel_.contract(), models_, shapes()[shape]);
+    return *made;
+  }
+
+  // A middle tile, then the smallest, then the others.
+  std::vector<std::size_t> order() const {
+    const std::size_t count = shapes().size(), middle = options_.tiles.size() / 2;
+    std::vector<std::size_t> all{middle};
+    for (std::size_t i = 0; i < count; ++i)
+      if (i != middle) all.push_back(i);
+    return all;
+  }
+
+  Match compare(const Model& by, const Seen& faulty) const {
+    const std::span<const Sight> sights(sights_.data(), faulty.size());
+    return match(sights, actual_, by.healthy(clue_count(faulty.size())), faulty);
+  }
+
+  std::size_t clue_count(std::size_t sights) const {
+    std::size_t clues = 0;
+    for (std::size_t n = 0; n < sights; n += clues_[clues++].sights.size()) {}
+    return clues;
+  }
+
+  // The faults that look most alike on the first clues, in one shape.
+  std::vector<const Fault*> shortlist() {
+    std::vector<std::pair<double, const Fault*>> scores;
+    Model& first = model(order().front());
+    const std::size_t count = std::min(kFirstClues, clues_.size());
+    for (const Fault* fault : faults_)
+      if (const auto seen = first.under(*fault, count))
+        scores.emplace_back(compare(first, *seen).score(), fault);
+      else if (first.under(*fault, clues_.size()))
+        scores.emplace_back(kUnseenScore, fault);
+    std::ranges::stable_sort(scores, {}, [](const auto& s) { return s.first; });
+    std::vector<const Fault*> all;
+    for (const auto& [score, fault] : scores)
+      if (all.size() < kShortlist || score == scores[kShortlist - 1].first) all.push_back(fault);
+    return all;
+  }
+
+  // The fault in two shapes that differ most; in all of them where those two differ. Empty: it changes nothing.
+  std::vector<Seen> run(const Fault& fault, Suspect& suspect) {
+    std::vector<Seen> all;
+    for (const std::size_t shape : order()) {
+      if (all.size() == 2 && largest_difference(sights_, all[0], all[1]) < kTilesMatter) break;
+      std::optional<Seen> seen = model(shape).under(fault, clues_.size());
+      if (!seen) continue;
+      if (const Match m = compare(model(shape), *seen); all.empty() || m.score() < suspect.match.score()) {
+        suspect.match = m;
+        const Seen failing(seen->begin(), seen->begin() + static_cast<std::ptrdiff_t>(clues_.front().sights.size()));
+        const Match here = compare(model(shape), failing);
+        suspect.ratio = here.ratio;
+        suspect.healthy = here.healthy;
+      }
+      all.push_back(std::move(*seen));
+    }
+    return all;
+  }
+
+  Host& kernel_;
+  Models& models_;
+  const DiagnoseOptions& options_;
+  std::vector<Clue> clues_;
+  Bench bench_;  // by clue
+  std::vector<Sight> sights_;
+  Seen actual_;
+  std::vector<const Fault*> faults_;
+  std::vector<std::unique_ptr<Model>> models_made_;
+};
+
+std::vector<std::string> places_of(const Clue& clue, const Verdict& failed) {
+  const Subject& s = clue.subject;
+  if (s.prepared.problem.op == Op::Write || s.prepared.problem.op == Op::Rope) return {};
+  const bool lse = failed.kind == FailKind::Lse;
+  const ExpectedTensor& right = lse ? s.right.values.lse : s.right.values.out;
+  const std::vector<double>& values = clue.seen[lse ? 1 : 0];
+  const Element actual = [&](int row, int head, int dim) { return values[right.index(row, head, dim)]; };
+  const std::vector<int> keys =
+      s.prepared.problem.op == Op::Attend ? heaviest_keys(s.prepared.problem, s.prepared.call) : std::vector<int>{};
+  return excess_places(right, actual, s.prepared.problem, keys, arithmetic(*s.contract, s.c).tile);
+}
+
+// What needs no model to be said.
+std::string sentence_of(const Verdict& v) {
+  switch (v.outcome) {
+    case Outcome::Crash: return "the kernel's process died; what it was about to leave is not known";
+    case Outcome::Timeout: return "the kernel does not come back: a loop or a wait that does not end";
+    case Outcome::Memory: return "the kernel takes memory without end";
+    case Outcome::Vacuous: return "the case tells nothing of the kernel: its rule would accept a trivial output";
+    default: break;
+  }
+  if (!v.kind) return "";
+  switch (*v.kind) {
+    case FailKind::Guard: return "writes outside of its tensors: an index or a size is wrong, whatever the numbers are";
+    case FailKind::InputMutated: return "writes to what it may only read";
+    case FailKind::Shape:
+    case FailKind::Dtype: return "gives back another shape or dtype than promised: no numbers were compared";
+    case FailKind::WrongKernel: return "another kernel ran: its numbers say nothing about the one that was asked for";
+    case FailKind::Nondeterministic: return "the same call gives other bits: a race, or state left by an earlier call";
+    case FailKind::Accepted:
+    case FailKind::Message:
+    case FailKind::Rejected:
+    case FailKind::Error: return "what it takes and refuses is not what its contract says: there are no numbers";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+bool Diagnosis::certain() const {
+  if (suspects.empty() || !suspects.front().matches()) return false;
+  return suspects.size() == 1 || suspects[0].match.score() < kFarBetter * suspects[1].match.score();
+}
+
+Diagnosis diagnose(const Case& c, const Verdict& failed, Host& kernel, Models& models,
+                   const std::vector<Fault>& catalogue, const DiagnoseOptions& options) {
+  Diagnosis diagnosis{.sentence = sentence_of(failed), .suspects = {}, .places = {}};
+  if (!diagnosis.sentence.empty()) return diagnosis;
+  if (c.phase == Phase::Rope) return diagnosis.sentence = "there is no model of rope to compare it with", diagnosis;
+  Detective detective(c, kernel, models, catalogue, options);
+  diagnosis.cases = static_cast<int>(detective.clues().size());
+  if (diagnosis.cases == 0) return diagnosis.sentence = "the kernel left nothing to compare", diagnosis;
+  diagnosis.suspects = detective.suspects();
+  if (detective.clues().front().c == c) diagnosis.places = places_of(detective.clues().front(), failed);
+  return diagnosis;
+}
+
+std::vector<std::string> lines(const Diagnosis& d) {
+  std::vector<std::string> all;
+  if (!d.sentence.empty()) all.push_back(d.sentence);
+  for (std::size_t i = 0; i < std::min(d.suspects.size(), kShown); ++i) {
+    const Suspect& s = d.suspects[i];
+    const std::string numbers = fmt::format("(ratio {:.3g}; healthy {:.3g})", s.ratio, s.healthy);
+    if (i > 0 && (d.certain() || s.match.shape > 1)) break;
+    if (i == 0 && !s.matches() && s.match.score() > 1.2) {
+      all.push_back("no fault of the catalogue looks like it");
+      break;
+    }
+    const std::string_view how = s.matches() ? "matches" : "resembles";
+    all.push_back(fmt::format("{}: {}: {} {}", i == 0 ? how : fmt::format("or {}", how), fmt::join(s.names, " = "),
+                              s.says, numbers));
+  }
+  all.insert(all.end(), d.places.begin(), d.places.end());
+  return all;
+}
+
+}  // namespace attest

@@ -1,0 +1,147 @@
+#include "harness/study/diagnosis/sibling.h"
+
+#include "harness/core/case_keys.h"
+#include "harness/core/error.h"
+
+#include <array>
+#include <cmath>
+
+namespace attest {
+namespace {
+
+constexpr std::array<std::string_view, 10> kProbes{"sentinel", "select", "gauss",   "mass", "identity",
+                                                   "peaky",    "ramp",   "outlier", "tail", "sink"};
+constexpr std::uint64_t kOtherSeed = 1000;
+
+bool writes(const Problem& problem) { return problem.op == Op::Write || problem.op == Op::WriteAttend; }
+bool attends(const Problem& problem) { return problem.op != Op::Write && problem.op != Op::Rope; }
+
+// Element by element, K and then V, in one order of (page, slot, head, dim).
+template <typename At>
+void for_each_cached(const Problem& p, const Call& call, const At& at) {
+  const auto walk = [&](Slot slot, const CachePlace& place, int width) {
+    for (int page = 0; page < p.num_pages; ++page)
+      for (int s = 0; s < p.page_size; ++s)
+        for (int head = 0; head < p.heads_kv; ++head)
+          for (int dim = 0; dim < width; ++dim) at(call.ref(slot).storage, place.index(page, s, head, dim));
+  };
+  walk(Slot::KCache, call.layout.k, p.dim);
+  walk(Slot::VCache, call.layout.v, p.dim_v);
+}
+
+double cached(DType dtype, const std::byte* storage, std::int64_t element) {
+  return decode(dtype, load_code(dtype, storage + static_cast<std::size_t>(element) * byte_size(dtype)));
+}
+
+// The bound is far below the step to the next code: what is compared is codes.
+Sight cache_sight(const Subject& subject) {
+  Sight sight;
+  const Problem& p = subject.prepared.problem;
+  const double step = format(p.cache).unit_roundoff() / 8, least = format(p.cache).eta() / 8;
+  for_each_cached(p, subject.prepared.call, [&](std::size_t storage, std::int64_t element) {
+    const double value = cached(p.cache, subject.right.caches.at(storage).data(), element);
+    sight.right.push_back(value);
+    sight.bound.push_back(std::isfinite(value) ? std::max(std::abs(value) * step, least) : least);
+  });
+  return sight;
+}
+
+Sight sight_of(const ExpectedTensor& tensor) {
+  return {.right = tensor.value, .bound = tensor.bound, .row = static_cast<std::size_t>(tensor.dim)};
+}
+
+std::vector<double> values(const TensorView& view, const ExpectedTensor& like, bool lse) {
+  std::vector<double> all;
+  all.reserve(like.value.size());
+  for (int row = 0; row < like.rows; ++row)
+    for (int head = 0; head < like.heads; ++head)
+      for (int dim = 0; dim < like.dim; ++dim)
+        all.push_back(lse ? view.value({head, row}) : view.value({row, head, dim}));
+  return all;
+}
+
+std::size_t workspace_of(const Reply& supports) { return supports.body.value("workspace", std::size_t{0}); }
+
+}  // namespace
+
+std::vector<Case> siblings(const Case& failing) {
+  std::vector<Case> all{failing};
+  if (failing.probe == Probe::File || failing.phase == Phase::Rope) return all;
+  const CaseKey& key = *find_case_key("in");
+  for (const auto probe : kProbes) {
+    Case other = failing;
+    other.seed += kOtherSeed;
+    if (!key.parse(other, probe) && !contradiction(other) && other.probe != failing.probe) all.push_back(other);
+  }
+  // Reading what must not be read leaves NaN everywhere under the usual poison, whatever it was that was read.
+  Case clean = failing;
+  clean.seed += kOtherSeed;
+  clean.poison = Poison::Zero;
+  all.push_back(clean);
+  return all;
+}
+
+std::optional<Subject> ready(const Case& c, Host& host) {
+  const auto kind = expectation(host.contract(), c).kind;
+  if (kind != Expectation::Kind::Take && kind != Expectation::Kind::Diverge) return std::nullopt;
+  if (!host.open().ok()) return std::nullopt;
+  const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, host.contract()))}});
+  if (!supports.ok()) return std::nullopt;
+  Prepared prepared = prepare(c, host);
+  if (!prepared.layout.ok()) return std::nullopt;
+  Outcomes right = right_outcomes(c, host.contract(), prepared.problem, prepared.call, Precision::F64);
+  return Subject{.c = c,
+                 .contract = &host.contract(),
+                 .prepared = std::move(prepared),
+                 .right = std::move(right),
+                 .workspace = workspace_of(supports),
+                 .healthy = {}};
+}
+
+std::optional<Subject> ready_like(const Subject& like, const Case& c, Host& host) {
+  if (!host.open().ok()) return std::nullopt;
+  const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, host.contract()))}});
+  if (!supports.ok()) return std::nullopt;
+  Subject subject{.c = c,
+                  .contract = &host.contract(),
+                  .prepared = prepare(c, host),
+                  .right = {},
+                  .workspace = workspace_of(supports),
+                  .healthy = {}};
+  subject.right.values = like.right.values;
+  return subject;
+}
+
+std::vector<Sight> sights(const Subject& subject) {
+  std::vector<Sight> all;
+  const Problem& p = subject.prepared.problem;
+  if (attends(p)) all.push_back(sight_of(subject.right.values.out));
+  if (attends(p) && subject.prepared.call.has(Slot::Lse)) all.push_back(sight_of(subject.right.values.lse));
+  if (writes(p)) all.push_back(cache_sight(subject));
+  return all;
+}
+
+Seen seen(const Subject& subject, const Outputs& left) {
+  const Problem& p = subject.prepared.problem;
+  const Call& call = subject.prepared.call;
+  const bool ok = left.reply.ok();
+  Seen all;
+  if (attends(p)) {
+    const ExpectedTensor& out = subject.right.values.out;
+    all.push_back(ok ? values(view(left, call, Slot::Out), out, false) : std::vector<double>{});
+    if (call.has(Slot::Lse)) {
+      const ExpectedTensor& lse = subject.right.values.lse;
+      all.push_back(ok ? values(view(left, call, Slot::Lse), lse, true) : std::vector<double>{});
+    }
+  }
+  if (!writes(p)) return all;
+  std::vector<double> caches;
+  if (ok)
+    for_each_cached(p, call, [&](std::size_t storage, std::int64_t element) {
+      caches.push_back(cached(p.cache, left.storages[storage].view().data, element));
+    });
+  all.push_back(std::move(caches));
+  return all;
+}
+
+}  // namespace attest
