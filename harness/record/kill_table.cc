@@ -46,6 +46,10 @@ void find_problems(const KillTable& table, KillSummary& s) {
       add_problem(
           fmt::format("{}: only {} faults are in scope, {} are required", mode.name, score.in_scope, kLeastInScope));
   }
+  std::set<std::size_t> tried;
+  for (const FaultInMode& row : s.rows) tried.insert(row.fault);
+  for (std::size_t i = 0; table.whole && i < table.faults.size(); ++i)
+    if (!tried.count(i)) add_problem(fmt::format("in no case's scope: {}", table.faults[i].name));
   if (table.whole && table.faults.size() < kLeastFaults)
     add_problem(fmt::format("the catalogue has {} faults, {} are required", table.faults.size(), kLeastFaults));
   if (table.trials.empty()) add_problem("nothing was tried");
