@@ -50,6 +50,10 @@ struct Trial {
   std::vector<bool> others;  // by rule of other suites: does it kill?
 };
 
+struct ComparedRule {  // of another suite
+  std::string name, formula, source;
+};
+
 struct KillTable {
   std::string command, version;
   bool whole = true;  // the whole catalogue on the whole suite: the counts below are required
@@ -58,8 +62,8 @@ struct KillTable {
   std::vector<Mode> modes;
   std::vector<HealthyCase> cases;
   std::vector<Trial> trials;
-  std::vector<std::string> other_rules;  // of other suites, where they were compared
-  std::vector<std::string> declined;     // cases that the contract or the plug-in does not take
+  std::vector<ComparedRule> other_rules;  // where they were compared
+  std::vector<std::string> declined;      // cases that the contract or the plug-in does not take
 };
 
 // The largest margin over the rules that decide a verdict (all but Det, which Prb sharpens).

@@ -62,6 +62,7 @@ std::string attest::kill_table_html(const KillTable& table) {
   text +=
       problems(s) + section("scores", "Scores", score_table(table, s)) +
       section("rules", "Rules of other suites", rule_table(table)) +
+      section("formulas", "What they accept", formula_table(table)) +
       section("survivors", "Survivors", survivor_table(table, s)) +
       section("faults", "Faults by mode: the largest ratio", fault_table(table, s)) +
       section("probes",

@@ -75,7 +75,7 @@ Json rules(const KillTable& table) {
   };
   if (table.other_rules.empty()) return all;
   add("attest", std::nullopt);
-  for (std::size_t i = 0; i < table.other_rules.size(); ++i) add(table.other_rules[i], i);
+  for (std::size_t i = 0; i < table.other_rules.size(); ++i) add(table.other_rules[i].name, i);
   return all;
 }
 

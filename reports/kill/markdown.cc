@@ -48,6 +48,13 @@ std::string attest::kill_table_markdown(const KillTable& table) {
                   "those in scope, over all probes and over random inputs alone; healthy outputs refused of all. "
                   "A kill by a rule that refuses the healthy output of the same case does not count.",
                   rule_table(table));
+  if (!table.other_rules.empty())
+    text +=
+        "\n`attest` is the whole verdict, the LSE and bytes with it; the others look at the output, as their projects "
+        "do.\n"
+        "Random only: the cases with Gaussian inputs, which still have ragged lengths, page edges, scales and "
+        "poison.\n\n" +
+        markdown(formula_table(table));
   text += section("Survivors", "Faults that no rule sees, and why.", survivor_table(table, s));
   text +=
       section("Sensitivity",

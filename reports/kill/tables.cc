@@ -130,7 +130,13 @@ TextTable rule_table(const KillTable& table) {
     t.rows.push_back(std::move(cells));
   };
   add("attest", std::nullopt);
-  for (std::size_t i = 0; i < table.other_rules.size(); ++i) add(table.other_rules[i], i);
+  for (std::size_t i = 0; i < table.other_rules.size(); ++i) add(table.other_rules[i].name, i);
+  return t;
+}
+
+TextTable formula_table(const KillTable& table) {
+  TextTable t{{"rule", "accepts", "source"}, {}};
+  for (const ComparedRule& rule : table.other_rules) t.rows.push_back({rule.name, rule.formula, rule.source});
   return t;
 }
 

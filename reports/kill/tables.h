@@ -19,6 +19,7 @@ TextTable probe_table(const KillTable& table, const KillSummary& summary);     /
 TextTable survivor_table(const KillTable& table, const KillSummary& summary);  // with the explanation
 TextTable sensitivity_table(const KillTable& table);                           // mode x probe
 TextTable rule_table(const KillTable& table);                                  // ours and other suites'
+TextTable formula_table(const KillTable& table);                               // what they accept
 
 std::string totals(const KillTable& table, const KillSummary& summary);  // "130 faults, 130 killed, ..."
 

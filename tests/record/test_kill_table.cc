@@ -83,16 +83,17 @@ TEST(KillTable, TheWholeCatalogueMustBeLargeEnough) {
   KillTable t = table();
   t.whole = true;
   t.trials = {trial(0, 0, 9), trial(0, 2, 9)};
-  EXPECT_EQ(summarize(t).problems, (std::vector<std::string>{"a: only 1 faults are in scope, 45 are required",
-                                                             "b: only 1 faults are in scope, 45 are required",
-                                                             "the catalogue has 2 faults, 60 are required"}));
+  EXPECT_EQ(summarize(t).problems,
+            (std::vector<std::string>{"a: only 1 faults are in scope, 45 are required",
+                                      "b: only 1 faults are in scope, 45 are required", "in no case's scope: g",
+                                      "the catalogue has 2 faults, 60 are required"}));
 }
 
 TEST(KillTable, AnEmptyOneDoesNotHold) { EXPECT_FALSE(summarize(KillTable{}).problems.empty()); }
 
 TEST(KillTable, RulesAreScoredWithoutTheirOwnAlarms) {
   KillTable t = table();
-  t.other_rules = {"x"};
+  t.other_rules = {{"x", "", ""}};
   t.cases[0].others = {false};
   t.cases[1].others = {true};  // x refuses the healthy kernel
   t.trials = {trial(0, 0, 9), trial(0, 1, 9), trial(1, 1, 9), trial(0, 2, 9)};

@@ -31,7 +31,7 @@ KillTable table() {
   prb[static_cast<std::size_t>(KillRule::Prb)] = 0.75;
   t.trials = {{.fault = 0, .hc = 0, .changed = true, .margins = special, .others = {true}},
               {.fault = 1, .hc = 0, .changed = true, .margins = prb, .others = {true}}};
-  t.other_rules = {"their rule"};
+  t.other_rules = {{"their rule", "|d| <= 1", "a file"}};
   return t;
 }
 
@@ -75,6 +75,7 @@ TEST(KillReports, MarkupStaysInItsPlace) {
   EXPECT_EQ(markdown.find("<small> |"), std::string::npos);
   EXPECT_NE(markdown.find("their rule"), std::string::npos);
   EXPECT_NE(markdown.find("3 of 64"), std::string::npos);
+  EXPECT_NE(html.find("|d| &lt;= 1"), std::string::npos);
 }
 
 }  // namespace

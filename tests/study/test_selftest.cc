@@ -132,7 +132,8 @@ TEST(Selftest, OtherRulesJudgeTheSameOutputs) {
   const RuleScore ours = score_rule(table, std::nullopt).at(0);
   EXPECT_EQ(ours.killed, 2U);
   EXPECT_EQ(ours.alarms, 0U);
-  const auto at = std::find(table.other_rules.begin(), table.other_rules.end(), "cosine");
+  const auto at = std::find_if(table.other_rules.begin(), table.other_rules.end(),
+                               [](const ComparedRule& rule) { return rule.name == "cosine"; });
   const RuleScore cosine = score_rule(table, static_cast<std::size_t>(at - table.other_rules.begin())).at(0);
   EXPECT_EQ(cosine.killed, 1U) << "a gain does not turn a vector";
 }

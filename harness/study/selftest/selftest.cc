@@ -31,7 +31,8 @@ class Selftest {
           {.name = fault.name, .tier = std::string(attest::name(fault.tier)), .says = fault.says, .unseen = {}});
     for (const SelftestTask& task : input.tasks) add_mode(task);
     if (options.compare_rules)
-      for (const OtherRule& rule : other_rules()) table_.other_rules.emplace_back(rule.name);
+      for (const OtherRule& rule : other_rules())
+        table_.other_rules.push_back({std::string(rule.name), std::string(rule.formula), std::string(rule.source)});
   }
 
   KillTable run() {
