@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "reports/kill_reports.h"
+#include "tests/reports/markup.h"
 
 namespace attest {
 namespace {
@@ -70,6 +71,7 @@ TEST(KillReports, ProblemsAreSaid) {
 
 TEST(KillReports, MarkupStaysInItsPlace) {
   const std::string html = kill_table_html(table()), markdown = kill_table_markdown(table());
+  EXPECT_EQ(test::malformed(html, test::Markup::Html), std::nullopt);
   EXPECT_EQ(html.find("<small>"), std::string::npos);
   EXPECT_NE(html.find("too &lt;small&gt; | to see"), std::string::npos);
   EXPECT_EQ(markdown.find("<small> |"), std::string::npos);

@@ -40,7 +40,8 @@ void last_page_dropped(const D& d) {
 void rounded_up(const D& d) {
   for (int seq = 0; seq < d.seqs(); ++seq) {
     const auto n = lengths(d).integer({seq}), page = std::int64_t{d.problem.page_size};
-    put_integer(lengths(d), {seq}, (n + page - 1) / page * page);
+    const auto full = (n + page - 1) / page * page;
+    if (full <= d.problem.max_len_kv) put_integer(lengths(d), {seq}, full);  // the plan allows no more
   }
 }
 
