@@ -2,6 +2,7 @@
 #include "harness/cli/detail.h"
 #include "harness/cli/environment.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/explain.h"
 #include "harness/cli/fingerprint.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/selection.h"
@@ -28,7 +29,7 @@ struct RunOptions {
   SelectionOptions selection;
   OutputOptions outputs;
   std::string journal = ".attest/journal.jsonl";
-  bool resume = false, require = false, in_process = false, guard_pages = false, verbose = false;
+  bool resume = false, require = false, in_process = false, guard_pages = false, verbose = false, no_diagnose = false;
   int jobs = 0, repeat = 2;
   double timeout_case = 60;
   std::size_t max_failures = 0;
@@ -118,6 +119,8 @@ int run_one(const RunOptions& o, const Selection& selection, const Paths& paths,
     save_tensors(options.save, listed.token, trace);
   Journal journal = open_journal(o, make_header(o, selection, paths));
   if (!host.version().empty()) journal.append(BackendRecord{contract.backend, host.version(), host.about()});
+  if (!o.no_diagnose && is_failure(verdict.outcome))
+    verdict.diagnosis = explained(listed.c, verdict, selection, paths, options.host);
   journal.append(verdict);
   print_detail(listed.c, contract, verdict, trace);
   Progress progress(1, false, make_header(o, selection, paths));
@@ -147,7 +150,11 @@ int run_many(const RunOptions& o, const Selection& selection, const Paths& paths
   std::signal(SIGTERM, on_interrupt);
   const std::size_t missing = sweep(
       input, sweep_options(o, paths), journal, [&](const Verdict& v) { progress.show(v); }, interrupted);
-  const JournalContent content = read_journals({o.journal});
+  JournalContent content = read_journals({o.journal});
+  if (!o.no_diagnose && !interrupted) {
+    explain_failures(selection, paths, sweep_options(o, paths).host, content, journal);
+    content = read_journals({o.journal});
+  }
   write_outputs(o.outputs, content);
   for (const auto& text : selection.left_out) fmt::print("left out: {} (--tier)\n", text);
   if (missing) fmt::print("stopped early; go on with: {}{}\n", header.command, o.resume ? "" : " --resume");
@@ -198,6 +205,7 @@ void add_run(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   run_command->add_flag("--in-process", o->in_process, "Kernels run in this process, for debuggers");
   run_command->add_flag("--guard-pages", o->guard_pages, "Tensors end at pages that may not be touched");
+  run_command->add_flag("--no-diagnose", o->no_diagnose, "Do not say what failing cases look like");
   run_command->add_flag("--verbose,-v", o->verbose, "A line for every case");
   run_command->callback([o, &chosen] { chosen = [o](const Paths& paths) { return run(*o, paths); }; });
 }

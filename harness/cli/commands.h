@@ -19,5 +19,6 @@ void add_report(CLI::App& app, Action& chosen);
 void add_contracts(CLI::App& app, Action& chosen);
 void add_selftest(CLI::App& app, Action& chosen);
 void add_shrink(CLI::App& app, Action& chosen);
+void add_diagnose(CLI::App& app, Action& chosen);
 
 }  // namespace attest

@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   add_contracts(app, chosen);
   add_selftest(app, chosen);
   add_shrink(app, chosen);
+  add_diagnose(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

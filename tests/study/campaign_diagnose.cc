@@ -78,7 +78,9 @@ class Campaign {
   Tally run(const Mode& mode) {
     Tally tally;
     std::vector<const Fault*> left;
-    for (const Fault& fault : catalogue_) left.push_back(&fault);
+    const char* share = std::getenv("ATTEST_EVERY");  // one fault of so many, for a quick look
+    const std::size_t every = share ? std::max(1UL, std::strtoul(share, nullptr, 10)) : 1;
+    for (std::size_t i = 0; i < catalogue_.size(); i += every) left.push_back(&catalogue_[i]);
     for (const auto& text : templates()) {
       Case c;
       try {

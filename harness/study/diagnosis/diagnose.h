@@ -18,12 +18,12 @@
 namespace attest {
 
 struct Suspect {
-  std::vector<std::string> names;  // faults that leave the same bits everywhere: one answer
+  std::vector<std::string> names;  // faults that leave the same everywhere: one answer
   std::string says;                // of the first
   Match match;                     // over all cases that were compared
   double ratio = 0;    // largest |actual - faulty| / bound of the failing case; inf where NaN or Inf stand elsewhere
   double healthy = 0;  // the same without the fault
-  bool matches() const { return match.shape < 0.1 && match.residual < 0.25; }
+  bool matches() const { return match.ratio <= 1 || (match.shape < 0.1 && match.residual < 0.3); }
 };
 
 struct Diagnosis {

@@ -10,6 +10,7 @@ constexpr double kSilence = 0.5;  // bounds that two healthy kernels may be apar
 constexpr double kWeight = 0.05;  // of a sight's shape, below which it hardly counts
 constexpr double kSpecial = 1e4;  // bounds that NaN and Inf count for
 constexpr double kLargest = 1e12;
+constexpr double kRounding = 1e-5;  // of two ways to compute one value in binary32
 
 // Difference in bounds, NaN and Inf by their places.
 double off(double value, double from, double bound) {
@@ -90,6 +91,18 @@ Match match(std::span<const Sight> sights, const Seen& actual, const Seen& healt
   total.shape = shape_weight > 0 ? shapes / shape_weight : 0;
   total.residual = residual_weight > 0 ? residuals / residual_weight : 0.5;
   return total;
+}
+
+bool nearly_same(std::span<const Sight> sights, const Seen& a, const Seen& b) {
+  for (std::size_t s = 0; s < a.size(); ++s) {
+    if (a[s].size() != b[s].size()) return false;
+    for (std::size_t i = 0; i < a[s].size(); ++i) {
+      if (!promised(sights[s].bound[i])) continue;
+      const double bound = std::max(kSilence * sights[s].bound[i], kRounding * std::abs(a[s][i]));
+      if (!(std::abs(off(a[s][i], b[s][i], bound)) <= 1)) return false;
+    }
+  }
+  return true;
 }
 
 double largest_difference(std::span<const Sight> sights, const Seen& a, const Seen& b) {

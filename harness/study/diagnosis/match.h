@@ -31,4 +31,7 @@ Match match(std::span<const Sight> sights, const Seen& actual, const Seen& healt
 // The largest difference of two predictions in units of the bound; inf where NaN and Inf differ.
 double largest_difference(std::span<const Sight> sights, const Seen& a, const Seen& b);
 
+// Are two predictions nowhere farther apart than half a bound, or than the rounding of the values themselves?
+bool nearly_same(std::span<const Sight> sights, const Seen& a, const Seen& b);
+
 }  // namespace attest

@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 10> kProbes{"sentinel", "select", "gauss",   "mass", "identity",
                                                    "peaky",    "ramp",   "outlier", "tail", "sink"};
 constexpr std::uint64_t kOtherSeed = 1000;
+constexpr int kMoreKeys = 320, kLongestLonger = 1024;
 
 bool writes(const Problem& problem) { return problem.op == Op::Write || problem.op == Op::WriteAttend; }
 bool attends(const Problem& problem) { return problem.op != Op::Write && problem.op != Op::Rope; }
@@ -47,7 +48,9 @@ Sight cache_sight(const Subject& subject) {
 }
 
 Sight sight_of(const ExpectedTensor& tensor) {
-  return {.right = tensor.value, .bound = tensor.bound, .row = static_cast<std::size_t>(tensor.dim)};
+  return {.right = tensor.value,
+          .bound = tensor.likely.empty() ? tensor.bound : tensor.likely,
+          .row = static_cast<std::size_t>(tensor.dim)};
 }
 
 std::vector<double> values(const TensorView& view, const ExpectedTensor& like, bool lse) {
@@ -78,6 +81,12 @@ std::vector<Case> siblings(const Case& failing) {
   clean.seed += kOtherSeed;
   clean.poison = Poison::Zero;
   all.push_back(clean);
+  // Faults of the steps from tile to tile are alike while there are two tiles.
+  Case longer = failing;
+  longer.seed += kOtherSeed;
+  longer.probe = Probe::Peaky;
+  longer.seq.back().len_kv += kMoreKeys;
+  if (longer.seq.back().len_kv <= kLongestLonger && !contradiction(longer)) all.push_back(longer);
   return all;
 }
 
