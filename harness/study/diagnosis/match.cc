@@ -50,8 +50,12 @@ void add_row(const Sight& sight, const std::vector<double>& actual, const std::v
   for (std::size_t i = begin; i < end; ++i) {
     const double bound = sight.bound[i];
     if (!promised(bound)) continue;
-    const double a = off(actual[i], sight.right[i], bound), f = off(faulty[i], sight.right[i], bound);
-    const double to_faulty = off(actual[i], faulty[i], bound * grown), to_healthy = off(actual[i], healthy[i], bound);
+    // Where the model can't be as exact as the kernel claims to be, only what the fault changes counts.
+    const double right = sight.right[i], own = healthy[i] - right;
+    const bool inexact = std::isfinite(own) && std::abs(own) > kSilence * bound;
+    const double predicted = faulty[i] - (inexact ? own : 0), well = healthy[i] - (inexact ? own : 0);
+    const double a = off(actual[i], right, bound), f = off(predicted, right, bound);
+    const double to_faulty = off(actual[i], predicted, bound * grown), to_healthy = off(actual[i], well, bound);
     // What agrees within the (grown) bound agrees.
     const double shape_a = compressed(a), shape_f = std::abs(to_faulty) < kSilence ? shape_a : compressed(f);
     sums.difference += (shape_a - shape_f) * (shape_a - shape_f);
@@ -59,7 +63,7 @@ void add_row(const Sight& sight, const std::vector<double>& actual, const std::v
     const double near_faulty = std::min(1.0, std::abs(to_faulty)), near_healthy = std::min(1.0, std::abs(to_healthy));
     sums.faulty += near_faulty * near_faulty;
     sums.healthy += near_healthy * near_healthy;
-    total.ratio = std::max(total.ratio, std::abs(to_faulty) == kSpecial && !std::isfinite(actual[i] - faulty[i])
+    total.ratio = std::max(total.ratio, std::abs(to_faulty) == kSpecial && !std::isfinite(actual[i] - predicted)
                                             ? INFINITY
                                             : std::abs(to_faulty));
     total.healthy = std::max(total.healthy, std::abs(to_healthy));
