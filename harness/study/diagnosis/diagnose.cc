@@ -328,7 +328,7 @@ std::vector<std::string> lines(const Diagnosis& d) {
     const Suspect& s = d.suspects[i];
     const std::string numbers = fmt::format("(ratio {:.3g}; healthy {:.3g})", s.ratio, s.healthy);
     if (i > 0 && (d.certain() || s.match.shape > 1)) break;
-    if (i == 0 && !s.matches() && s.match.score() > 1.2) {
+    if (i == 0 && !s.matches() && s.match.score() > 1.4) {
       all.push_back("no fault of the catalogue looks like it");
       break;
     }

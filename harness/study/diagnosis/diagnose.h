@@ -23,7 +23,7 @@ struct Suspect {
   Match match;                     // over all cases that were compared
   double ratio = 0;    // largest |actual - faulty| / bound of the failing case; inf where NaN or Inf stand elsewhere
   double healthy = 0;  // the same without the fault
-  bool matches() const { return match.ratio <= 1 || (match.shape < 0.1 && match.residual < 0.3); }
+  bool matches() const { return match.ratio <= 1 || (match.shape < 0.15 && match.residual < 0.3); }
 };
 
 struct Diagnosis {

@@ -6,7 +6,7 @@
 namespace attest {
 namespace {
 
-constexpr double kSilence = 0.5;  // bounds that two healthy kernels may be apart: no shape
+constexpr double kSilence = 1;    // bounds that a right kernel may be off: no shape
 constexpr double kWeight = 0.05;  // of a sight's shape, below which it hardly counts
 constexpr double kSpecial = 1e4;  // bounds that NaN and Inf count for
 constexpr double kLargest = 1e12;
@@ -102,7 +102,7 @@ bool nearly_same(std::span<const Sight> sights, const Seen& a, const Seen& b) {
     if (a[s].size() != b[s].size()) return false;
     for (std::size_t i = 0; i < a[s].size(); ++i) {
       if (!promised(sights[s].bound[i])) continue;
-      const double bound = std::max(kSilence * sights[s].bound[i], kRounding * std::abs(a[s][i]));
+      const double bound = std::max(0.5 * sights[s].bound[i], kRounding * std::abs(a[s][i]));
       if (!(std::abs(off(a[s][i], b[s][i], bound)) <= 1)) return false;
     }
   }
