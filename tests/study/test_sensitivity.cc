@@ -52,6 +52,12 @@ TEST(Sensitivity, TheSameCaseGivesTheSameAnswer) {
   EXPECT_EQ(twice[0].keys, twice[1].keys);
 }
 
+TEST(Sensitivity, AGainLeavesInfinityAsItIs) {
+  const auto special = measured(subject("decode/liar/q=bf16/kv=auto/h=6:2/d=32/page=16/seq=1x15,1x33/in=special#3"));
+  ASSERT_TRUE(special.gain);
+  EXPECT_GT(*special.gain, format(DType::BF16).unit_roundoff() / 8);
+}
+
 TEST(Sensitivity, WritesAreNotMeasured) {
   EXPECT_FALSE(measured(subject("mixed/liar/q=bf16/kv=auto/h=6:2/d=32/page=16/seq=5x15,3x70#3")).gain);
 }

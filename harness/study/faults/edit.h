@@ -4,6 +4,8 @@
 #include "harness/core/problem.h"
 #include "harness/core/tensor.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -15,7 +17,8 @@ inline std::byte* element(const TensorView& view, std::initializer_list<std::int
 }
 
 inline void put(const TensorView& view, std::initializer_list<std::int64_t> index, double value) {
-  store_code(view.dtype, element(view, index), encode(view.dtype, value, Overflow::Saturate));
+  const Overflow overflow = std::isfinite(value) ? Overflow::Saturate : Overflow::Ieee;  // Inf stays Inf
+  store_code(view.dtype, element(view, index), encode(view.dtype, value, overflow));
 }
 
 inline void put_integer(const TensorView& view, std::initializer_list<std::int64_t> index, std::int64_t value) {
