@@ -313,6 +313,7 @@ Diagnosis diagnose(const Case& c, const Verdict& failed, Host& kernel, Models& m
   Diagnosis diagnosis{.sentence = sentence_of(failed), .suspects = {}, .places = {}};
   if (!diagnosis.sentence.empty()) return diagnosis;
   if (c.phase == Phase::Rope) return diagnosis.sentence = "there is no model of rope to compare it with", diagnosis;
+  models.trim();
   Detective detective(c, kernel, models, catalogue, options);
   diagnosis.cases = static_cast<int>(detective.clues().size());
   if (diagnosis.cases == 0) return diagnosis.sentence = "the kernel left nothing to compare", diagnosis;

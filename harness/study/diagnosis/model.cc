@@ -50,12 +50,15 @@ Contract model_contract(const Contract& of, const Case& c, const Contract& engin
   return model;
 }
 
+void Models::trim() {
+  if (running_.size() >= kMostProcesses) running_.clear();
+}
+
 Host& Models::host(const Contract& of, const Case& c, int tile) {
   auto contract = std::make_unique<Contract>(model_contract(of, c, engine_, tile));
   std::string key = of.backend;
   for (const auto& [name, value] : contract->options) key += fmt::format("/{}={}", name, value);
   if (const auto found = running_.find(key); found != running_.end()) return *found->second.host;
-  if (running_.size() >= kMostProcesses) running_.clear();
   Running& running = running_[key];
   running.contract = std::move(contract);
   running.host = std::make_unique<Host>(*running.contract, options_);

@@ -20,6 +20,7 @@ class Models {
  public:
   Models(const Contract& engine, const HostOptions& options) : engine_(engine), options_(options) {}
   Host& host(const Contract& of, const Case& c, int tile);
+  void trim();  // ends all of them when they are many; between diagnoses, because one holds on to its hosts
 
  private:
   struct Running {
