@@ -153,6 +153,7 @@ TEST(Diagnose, NamesTheFaultsOfAnUnknownKernel) {
                            Mode{"tile_rpa", "bf16", "fp8_e4m3", 48}}) {
     if (const char* only = std::getenv("ATTEST_MODE"); only && mode.backend != only) continue;
     fmt::print("{}, tiles of {}\n", mode.backend, mode.tile);
+    std::fflush(stdout);
     Campaign campaign(catalogue);
     const Tally tally = campaign.run(mode);
     fmt::print("  {} seeded, {} at rank 1, {} in the first three; nothing to see: {}\n", tally.seeded, tally.first,

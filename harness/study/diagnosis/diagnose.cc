@@ -59,18 +59,15 @@ class Model {
     for (std::size_t i = 0; i < clues.size(); ++i) {
       hosts_.push_back(&models.host(of, clues[i].c, shape.tile));
       healthy_.emplace_back();
-      if (!bench[i]) continue;
-      bench[i]->prepared.problem.splits = shape.splits;
-      healthy_[i] = launch(*bench[i], bench[i]->prepared.call, "", *hosts_[i]);
+      if (bench[i]) {
+        bench[i]->prepared.problem.splits = shape.splits;
+        healthy_[i] = launch(*bench[i], bench[i]->prepared.call, "", *hosts_[i]);
+      }
+      append(healthy_seen_, bench[i] ? seen(*bench[i], healthy_[i]) : nothing(i));
     }
   }
 
-  // Of the first `count` clues.
-  Seen healthy(std::size_t count) const {
-    Seen all;
-    for (std::size_t i = 0; i < count; ++i) append(all, bench_[i] ? seen(*bench_[i], healthy_[i]) : nothing(i));
-    return all;
-  }
+  const Seen& healthy() const { return healthy_seen_; }  // of all clues
 
   // nullopt: its bits are those of the healthy model everywhere, or it is not known.
   std::optional<Seen> under(const Fault& fault, std::size_t count) {
@@ -100,7 +97,8 @@ class Model {
   const std::vector<Clue>& clues_;
   Shape shape_;
   std::vector<Host*> hosts_;
-  std::vector<Outputs> healthy_;
+  std::vector<Outputs> healthy_;  // by clue
+  Seen healthy_seen_;
 };
 
 class Detective {
@@ -208,13 +206,7 @@ class Detective {
 
   Match compare(const Model& by, const Seen& faulty) const {
     const std::span<const Sight> sights(sights_.data(), faulty.size());
-    return match(sights, actual_, by.healthy(clue_count(faulty.size())), faulty);
-  }
-
-  std::size_t clue_count(std::size_t sights) const {
-    std::size_t clues = 0;
-    for (std::size_t n = 0; n < sights; n += clues_[clues++].sights.size()) {}
-    return clues;
+    return match(sights, actual_, by.healthy(), faulty);
   }
 
   // The faults that look most alike on the first clues, in one shape.
