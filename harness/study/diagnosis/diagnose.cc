@@ -2,10 +2,7 @@
 
 #include "harness/core/error.h"
 #include "harness/study/diagnosis/excess.h"
-#include "harness/study/diagnosis/sibling.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "harness/study/diagnosis/model_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,27 +13,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kFarBetter = 0.6;  // of the next score
-constexpr double kTilesMatter = 1;  // bounds by which a fault's outputs differ between two tile sizes
-constexpr std::size_t kShown = 3;
+constexpr double kFarBetter = 0.6;      // of the next score
+constexpr double kTilesMatter = 1;      // bounds by which a fault's outputs differ between two tile sizes
 constexpr double kLargeEffect = 10;     // bounds that two faults must be off to be one answer when they are near
 constexpr std::size_t kFirstClues = 3;  // that the shortlist is made on
 constexpr std::size_t kShortlist = 16;  // faults that are looked at closely
 constexpr double kUnseenScore = 1.2;    // of a fault that changes nothing on the first clues
-
-// One case on the kernel under suspicion: what it left.
-struct Clue {
-  Case c;  // as the kernel was asked, its fault with it
-  Subject subject;
-  std::vector<Sight> sights;
-  Seen seen;
-};
-
-struct Shape {  // of a model
-  int tile = 0, splits = 0;
-};
-
-void append(Seen& to, Seen from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
 
 // NaN is the same as NaN here.
 bool same(const std::vector<Seen>& a, const std::vector<Seen>& b) {
@@ -48,64 +30,12 @@ bool same(const std::vector<Seen>& a, const std::vector<Seen>& b) {
   });
 }
 
-// The model's own copy of each clue: its layout differs from the kernel's. One for all shapes.
-using Bench = std::vector<std::optional<Subject>>;
-
-// A model of one shape.
-class Model {
- public:
-  Model(Bench& bench, const std::vector<Clue>& clues, const Contract& of, Models& models, Shape shape)
-      : bench_(bench), clues_(clues), shape_(shape) {
-    for (std::size_t i = 0; i < clues.size(); ++i) {
-      hosts_.push_back(&models.host(of, clues[i].c, shape.tile));
-      healthy_.emplace_back();
-      if (bench[i]) {
-        bench[i]->prepared.problem.splits = shape.splits;
-        healthy_[i] = launch(*bench[i], bench[i]->prepared.call, "", *hosts_[i]);
-      }
-      append(healthy_seen_, bench[i] ? seen(*bench[i], healthy_[i]) : nothing(i));
-    }
-  }
-
-  const Seen& healthy() const { return healthy_seen_; }  // of all clues
-
-  // nullopt: its bits are those of the healthy model everywhere, or it is not known.
-  std::optional<Seen> under(const Fault& fault, std::size_t count) {
-    Seen all;
-    bool changed = false;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!bench_[i]) {
-        append(all, nothing(i));
-        continue;
-      }
-      Subject& subject = *bench_[i];
-      subject.prepared.problem.splits = shape_.splits;
-      std::swap(subject.healthy, healthy_[i]);
-      const Outputs left = commit(fault, subject, *hosts_[i]);
-      changed |= !same_bits(left, subject.healthy);
-      std::swap(subject.healthy, healthy_[i]);
-      if (left.reply.status == Reply::Status::Unsupported) return std::nullopt;
-      append(all, seen(subject, left));
-    }
-    return changed ? std::optional(std::move(all)) : std::nullopt;
-  }
-
- private:
-  Seen nothing(std::size_t clue) const { return Seen(clues_[clue].sights.size()); }
-
-  Bench& bench_;
-  const std::vector<Clue>& clues_;
-  Shape shape_;
-  std::vector<Host*> hosts_;
-  std::vector<Outputs> healthy_;  // by clue
-  Seen healthy_seen_;
-};
-
 class Detective {
  public:
   Detective(const Case& c, Host& kernel, Models& models, const std::vector<Fault>& catalogue,
             const DiagnoseOptions& options)
       : kernel_(kernel), models_(models), options_(options) {
+    models_.make_room();
     collect(c);
     for (const Clue& clue : clues_) {
       Case healthy = clue.c;
@@ -178,10 +108,10 @@ class Detective {
     return all;
   }
 
-  Model& model(std::size_t shape) {
+  ModelRun& model(std::size_t shape) {
     models_made_.resize(shapes().size());
     auto& made = models_made_[shape];
-    if (!made) made = std::make_unique<Model>(bench_, clues_, kernel_.contract(), models_, shapes()[shape]);
+    if (!made) made = std::make_unique<ModelRun>(bench_, clues_, kernel_.contract(), models_, shapes()[shape]);
     return *made;
   }
 
@@ -204,7 +134,7 @@ class Detective {
     return true;
   }
 
-  Match compare(const Model& by, const Seen& faulty) const {
+  Match compare(const ModelRun& by, const Seen& faulty) const {
     const std::span<const Sight> sights(sights_.data(), faulty.size());
     return match(sights, actual_, by.healthy(), faulty);
   }
@@ -212,7 +142,7 @@ class Detective {
   // The faults that look most alike on the first clues, in one shape.
   std::vector<const Fault*> shortlist() {
     std::vector<std::pair<double, const Fault*>> scores;
-    Model& first = model(order().front());
+    ModelRun& first = model(order().front());
     const std::size_t count = std::min(kFirstClues, clues_.size());
     for (const Fault* fault : faults_)
       if (const auto seen = first.under(*fault, count))
@@ -253,7 +183,7 @@ class Detective {
   std::vector<Sight> sights_;
   Seen actual_;
   std::vector<const Fault*> faults_;
-  std::vector<std::unique_ptr<Model>> models_made_;
+  std::vector<std::unique_ptr<ModelRun>> models_made_;
 };
 
 std::vector<std::string> places_of(const Clue& clue, const Verdict& failed) {
@@ -268,31 +198,6 @@ std::vector<std::string> places_of(const Clue& clue, const Verdict& failed) {
   return excess_places(right, actual, s.prepared.problem, keys, arithmetic(*s.contract, s.c).tile);
 }
 
-// What needs no model to be said.
-std::string sentence_of(const Verdict& v) {
-  switch (v.outcome) {
-    case Outcome::Crash: return "the kernel's process died; what it was about to leave is not known";
-    case Outcome::Timeout: return "the kernel does not come back: a loop or a wait that does not end";
-    case Outcome::Memory: return "the kernel takes memory without end";
-    case Outcome::Vacuous: return "the case tells nothing of the kernel: its rule would accept a trivial output";
-    default: break;
-  }
-  if (!v.kind) return "";
-  switch (*v.kind) {
-    case FailKind::Guard: return "writes outside of its tensors: an index or a size is wrong, whatever the numbers are";
-    case FailKind::InputMutated: return "writes to what it may only read";
-    case FailKind::Shape:
-    case FailKind::Dtype: return "gives back another shape or dtype than promised: no numbers were compared";
-    case FailKind::WrongKernel: return "another kernel ran: its numbers say nothing about the one that was asked for";
-    case FailKind::Nondeterministic: return "the same call gives other bits: a race, or state left by an earlier call";
-    case FailKind::Accepted:
-    case FailKind::Message:
-    case FailKind::Rejected:
-    case FailKind::Error: return "what it takes and refuses is not what its contract says: there are no numbers";
-    default: return "";
-  }
-}
-
 }  // namespace
 
 bool Diagnosis::certain() const {
@@ -305,32 +210,12 @@ Diagnosis diagnose(const Case& c, const Verdict& failed, Host& kernel, Models& m
   Diagnosis diagnosis{.sentence = sentence_of(failed), .suspects = {}, .places = {}};
   if (!diagnosis.sentence.empty()) return diagnosis;
   if (c.phase == Phase::Rope) return diagnosis.sentence = "there is no model of rope to compare it with", diagnosis;
-  models.trim();
   Detective detective(c, kernel, models, catalogue, options);
   diagnosis.cases = static_cast<int>(detective.clues().size());
   if (diagnosis.cases == 0) return diagnosis.sentence = "the kernel left nothing to compare", diagnosis;
   diagnosis.suspects = detective.suspects();
   if (detective.clues().front().c == c) diagnosis.places = places_of(detective.clues().front(), failed);
   return diagnosis;
-}
-
-std::vector<std::string> lines(const Diagnosis& d) {
-  std::vector<std::string> all;
-  if (!d.sentence.empty()) all.push_back(d.sentence);
-  for (std::size_t i = 0; i < std::min(d.suspects.size(), kShown); ++i) {
-    const Suspect& s = d.suspects[i];
-    const std::string numbers = fmt::format("(ratio {:.3g}; healthy {:.3g})", s.ratio, s.healthy);
-    if (i > 0 && (d.certain() || s.match.shape > 1)) break;
-    if (i == 0 && !s.matches() && s.match.score() > 1.4) {
-      all.push_back("no fault of the catalogue looks like it");
-      break;
-    }
-    const std::string_view how = s.matches() ? "matches" : "resembles";
-    all.push_back(fmt::format("{}: {}: {} {}", i == 0 ? how : fmt::format("or {}", how), fmt::join(s.names, " = "),
-                              s.says, numbers));
-  }
-  all.insert(all.end(), d.places.begin(), d.places.end());
-  return all;
 }
 
 }  // namespace attest

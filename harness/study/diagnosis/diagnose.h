@@ -48,6 +48,9 @@ struct DiagnoseOptions {
 Diagnosis diagnose(const Case& c, const Verdict& failed, Host& kernel, Models& models,
                    const std::vector<Fault>& catalogue, const DiagnoseOptions& options = {});
 
+// What needs no model to be said; empty where numbers are to be compared.
+std::string sentence_of(const Verdict& verdict);
+
 // "matches: k_scale_dropped: K's scale is not multiplied in (ratio 0.31; healthy 41.7)", the next ones, the places.
 std::vector<std::string> lines(const Diagnosis& diagnosis);
 

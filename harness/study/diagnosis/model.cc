@@ -9,7 +9,7 @@
 namespace attest {
 namespace {
 
-constexpr std::size_t kMostProcesses = 12;
+constexpr std::size_t kMostProcesses = 8;
 
 // The fields of an arithmetic that the engine takes by their names.
 constexpr std::array<std::string_view, 14> kFields{"q_cast",   "k_cast", "v_cast",   "qk_acc",  "pv_acc",
@@ -50,8 +50,8 @@ Contract model_contract(const Contract& of, const Case& c, const Contract& engin
   return model;
 }
 
-void Models::trim() {
-  if (running_.size() >= kMostProcesses) running_.clear();
+void Models::make_room() {
+  if (running_.size() > kMostProcesses) running_.clear();
 }
 
 Host& Models::host(const Contract& of, const Case& c, int tile) {

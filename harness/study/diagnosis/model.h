@@ -19,8 +19,9 @@ Contract model_contract(const Contract& of, const Case& c, const Contract& engin
 class Models {
  public:
   Models(const Contract& engine, const HostOptions& options) : engine_(engine), options_(options) {}
+  // Before a diagnosis: hosts that it is given stay until the next.
+  void make_room();
   Host& host(const Contract& of, const Case& c, int tile);
-  void trim();  // ends all of them when they are many; between diagnoses, because one holds on to its hosts
 
  private:
   struct Running {
