@@ -1,4 +1,5 @@
 #include "harness/cli/commands.h"
+#include "harness/cli/explain.h"
 #include "harness/cli/selection.h"
 #include "harness/core/error.h"
 #include "harness/run/run_case.h"
@@ -6,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace attest {
@@ -32,13 +34,49 @@ Verdict run_fresh(const Case& c, const Contract& contract, const HostOptions& op
   return run_case(c, host, {});
 }
 
-// The smallest step whose case fails alike in a process that has served no other: what a kernel carries from case to
-// case must not pass for a smaller case. The failing case itself where no step does.
-Case confirmed(const Case& failing, const Verdict& first, const Shrunk& shrunk,
-               const std::function<Verdict(const Case&)>& run, Verdict& verdict) {
+// What a case fails by: its verdict, and the fault that it looks like where that is certain.
+class Judge {
+ public:
+  Judge(const Selection& selection, const Paths& paths, const Contract& contract, const HostOptions& options)
+      : contract_(contract), options_(options), explainer_(selection.contracts, paths, options) {}
+
+  Verdict run(const Case& c) const { return run_fresh(c, contract_, options_); }
+
+  void remember(const Case& c, const Verdict& failed) {
+    first_ = failed;
+    const Diagnosis diagnosis = explain(c, failed);
+    if (diagnosis.certain()) names_ = diagnosis.suspects.front().names;
+  }
+
+  // In a process that has served no other case: what a kernel carries from case to case must not pass for a smaller
+  // one.
+  bool same(const Case& c, Verdict& verdict) {
+    verdict = run(c);
+    if (!same_failure(verdict, first_)) return false;
+    if (names_.empty()) return true;
+    const Diagnosis diagnosis = explain(c, verdict);
+    return !diagnosis.suspects.empty() && std::ranges::find_first_of(diagnosis.suspects.front().names, names_) !=
+                                              diagnosis.suspects.front().names.end();
+  }
+
+ private:
+  Diagnosis explain(const Case& c, const Verdict& failed) {
+    Host host(contract_, options_);
+    return explainer_.explain(c, failed, host);
+  }
+
+  const Contract& contract_;
+  const HostOptions& options_;
+  Explainer explainer_;
+  Verdict first_;
+  std::vector<std::string> names_;  // of the fault, empty where it is not certain
+};
+
+// The smallest step whose case fails alike; the failing case itself where none does.
+Case confirmed(const Case& failing, const Shrunk& shrunk, Judge& judge, Verdict& verdict) {
   for (auto step = shrunk.steps.rbegin(); step != shrunk.steps.rend(); ++step)
-    if (verdict = run(step->c); same_failure(verdict, first)) return step->c;
-  verdict = first;
+    if (judge.same(step->c, verdict)) return step->c;
+  verdict = judge.run(failing);
   return failing;
 }
 
@@ -52,11 +90,13 @@ int run_shrink(const Options& o, const Paths& paths) {
   const Case failing = selection.cases.front().c;
   const Contract& contract = selection.contracts.find(failing.backend);
   const HostOptions options = host_options(o, paths);
-  const Verdict first = run_fresh(failing, contract, options);
+  Judge judge(selection, paths, contract, options);
+  const Verdict first = judge.run(failing);
   fmt::print("{}  {}\n", summary(first), first.token);
   if (!is_failure(first.outcome) || first.outcome == Outcome::Infra)
     throw UsageError(fmt::format("shrink: the case does not fail: {} {}", summary(first), first.message));
 
+  judge.remember(failing, first);
   HostOptions quick = options;
   if (first.outcome == Outcome::Timeout) quick.limits.answer = std::min(options.limits.answer, kHangLimit);
   Host host(contract, quick);
@@ -71,8 +111,7 @@ int run_shrink(const Options& o, const Paths& paths) {
                                                         if (o.verbose) fmt::print("  {}\n", step.what);
                                                       }});
   Verdict verdict;
-  const Case smallest = confirmed(
-      failing, first, shrunk, [&](const Case& c) { return run_fresh(c, contract, options); }, verdict);
+  const Case smallest = confirmed(failing, shrunk, judge, verdict);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   fmt::print("{} steps of {} tries in {:.1f} s{}\n", shrunk.steps.size(), shrunk.tried, seconds.count(),
              shrunk.out_of_time ? "; out of time, a smaller case may exist (--seconds)" : "");

@@ -30,6 +30,27 @@ bool same(const std::vector<Seen>& a, const std::vector<Seen>& b) {
   });
 }
 
+// nullopt where the case can't be made or the kernel leaves nothing.
+std::optional<Clue> look(const Case& c, Host& kernel, const DiagnoseOptions& options) {
+  try {
+    auto subject = ready(c, kernel);
+    if (!subject) return std::nullopt;
+    const Outputs left =
+        options.launch ? options.launch(*subject, kernel) : launch(*subject, subject->prepared.call, c.fault, kernel);
+    if (!left.reply.ok()) return std::nullopt;
+    Clue clue{.c = c, .subject = std::move(*subject), .sights = {}, .seen = {}};
+    clue.sights = sights(clue.subject);
+    clue.seen = seen(clue.subject, left);
+    return clue;
+  } catch (const CaseError&) { return std::nullopt; }  // this probe can't be made with the case's options
+}
+
+bool is_off(const Clue& clue) {
+  Seen right;
+  for (const Sight& sight : clue.sights) right.push_back(sight.right);
+  return !(largest_difference(clue.sights, clue.seen, right) <= 1);
+}
+
 class Detective {
  public:
   Detective(const Case& c, Host& kernel, Models& models, const std::vector<Fault>& catalogue,
@@ -52,6 +73,7 @@ class Detective {
     std::vector<Suspect> all;
     std::vector<std::vector<Seen>> predictions;  // of each suspect, by the shapes it was run in
     for (const Fault* fault : shortlist()) {
+      if (!all.empty() && Clock::now() - begin_ > options_.budget) break;  // the likeliest came first
       Suspect suspect{.names = {fault->name}, .says = fault->says, .match = {}};
       std::vector<Seen> seen = run(*fault, suspect);
       if (seen.empty()) continue;
@@ -77,22 +99,13 @@ class Detective {
   }
 
   void collect(const Case& failing) {
-    const auto begin = Clock::now();
-    for (const Case& c : siblings(failing)) {
-      if (!clues_.empty() && Clock::now() - begin > options_.budget / 8) break;
-      try {
-        auto subject = ready(c, kernel_);
-        if (!subject) continue;
-        const Outputs left = options_.launch ? options_.launch(*subject, kernel_)
-                                             : launch(*subject, subject->prepared.call, c.fault, kernel_);
-        if (!left.reply.ok()) continue;
-        Clue clue{.c = c, .subject = std::move(*subject), .sights = {}, .seen = {}};
-        clue.sights = sights(clue.subject);
-        clue.seen = seen(clue.subject, left);
-        sights_.insert(sights_.end(), clue.sights.begin(), clue.sights.end());
-        append(actual_, clue.seen);
-        clues_.push_back(std::move(clue));
-      } catch (const CaseError&) {}  // this probe can't be made with the case's options
+    for (const Case& c : siblings(lighter(failing))) {
+      if (!clues_.empty() && Clock::now() - begin_ > options_.budget / 8) break;
+      std::optional<Clue> clue = look(c, kernel_, options_);
+      if (!clue) continue;
+      sights_.insert(sights_.end(), clue->sights.begin(), clue->sights.end());
+      append(actual_, clue->seen);
+      clues_.push_back(std::move(*clue));
     }
   }
 
@@ -178,6 +191,7 @@ class Detective {
   Host& kernel_;
   Models& models_;
   const DiagnoseOptions& options_;
+  Clock::time_point begin_ = Clock::now();
   std::vector<Clue> clues_;
   Bench bench_;  // by clue
   std::vector<Sight> sights_;
@@ -213,8 +227,15 @@ Diagnosis diagnose(const Case& c, const Verdict& failed, Host& kernel, Models& m
   Detective detective(c, kernel, models, catalogue, options);
   diagnosis.cases = static_cast<int>(detective.clues().size());
   if (diagnosis.cases == 0) return diagnosis.sentence = "the kernel left nothing to compare", diagnosis;
-  diagnosis.suspects = detective.suspects();
-  if (detective.clues().front().c == c) diagnosis.places = places_of(detective.clues().front(), failed);
+  const Clue& first = detective.clues().front();
+  if (std::ranges::none_of(detective.clues(), is_off))
+    diagnosis.sentence = "too large to be compared as it is, and what is smaller does not fail: shrink it first";
+  else
+    diagnosis.suspects = detective.suspects();
+  if (first.c == c)
+    diagnosis.places = places_of(first, failed);
+  else if (const auto whole = look(c, kernel, options))
+    diagnosis.places = places_of(*whole, failed);
   return diagnosis;
 }
 

@@ -3,6 +3,7 @@
 #include "harness/core/case_keys.h"
 #include "harness/core/error.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -12,6 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 10> kProbes{"sentinel", "select", "gauss",   "mass", "identity",
                                                    "peaky",    "ramp",   "outlier", "tail", "sink"};
 constexpr std::uint64_t kOtherSeed = 1000;
+constexpr std::int64_t kMostWork = std::int64_t{3} << 20;
+constexpr int kLongEnough = 160, kManyRows = 16;  // lengths that are left as they are
 constexpr int kMoreKeys = 320, kLongestLonger = 1024;
 
 bool writes(const Problem& problem) { return problem.op == Op::Write || problem.op == Op::WriteAttend; }
@@ -63,9 +66,42 @@ std::vector<double> values(const TensorView& view, const ExpectedTensor& like, b
   return all;
 }
 
+// Products that the case takes: of queries with keys, and of P with V.
+std::int64_t work(const Case& c) {
+  std::int64_t pairs = 0;
+  for (const Sequence& s : c.seq) pairs += std::int64_t{s.len_q} * s.len_kv;
+  return pairs * c.heads_q * (c.dim + c.value_dim());
+}
+
+Sequence halved(const Sequence& s, int page) {
+  if (s.len_kv <= kLongEnough) return s;
+  Sequence shorter = s;
+  shorter.len_kv = s.len_kv / 2 / page * page + s.len_kv % page;
+  if (s.len_q > kManyRows) shorter.len_q = s.len_q / 2;
+  if (s.len_q <= s.len_kv) shorter.len_q = std::min(shorter.len_q, shorter.len_kv);
+  return shorter;
+}
+
 std::size_t workspace_of(const Reply& supports) { return supports.body.value("workspace", std::size_t{0}); }
 
 }  // namespace
+
+Case lighter(const Case& c) {
+  Case light = c;
+  if (work(light) > kMostWork && light.seq.size() > 3) {
+    const auto longest = std::ranges::max_element(c.seq, {}, &Sequence::len_kv);
+    light.seq = {c.seq.front(), *longest, c.seq.back()};
+  }
+  if (work(light) > kMostWork && light.heads_kv > 2) {
+    light.heads_kv = 2;
+    light.heads_q = 2 * c.group();
+  }
+  for (std::vector<Sequence> before; work(light) > kMostWork && light.seq != before;) {
+    before = light.seq;
+    for (Sequence& s : light.seq) s = halved(s, c.page);
+  }
+  return contradiction(light) ? c : light;
+}
 
 std::vector<Case> siblings(const Case& failing) {
   std::vector<Case> all{failing};

@@ -11,6 +11,10 @@
 
 namespace attest {
 
+// A case of the same options that a few thousand launches of are affordable: fewer sequences, two KV heads, shorter
+// lengths with the same partial pages. The case itself where it is light.
+Case lighter(const Case& c);
+
 // The case itself, then one with each other probe that goes with its options. The seed is another: what decides should
 // not hang on one draw.
 std::vector<Case> siblings(const Case& failing);
