@@ -41,7 +41,7 @@ double likely(const Lanes& l, std::size_t c) {
 }
 
 struct Row {
-  const float *p, *up, *likely, *v;  // [n], [n], [n], [n, width]
+  const float *p, *up, *v;  // [n], [n], [n, width]
   std::int64_t keys;
   std::size_t width;
 };
@@ -58,16 +58,16 @@ void step(const Row& row, const Units& u, std::int64_t begin, std::int64_t end, 
   for (std::int64_t j = begin; j < end; ++j) {
     if (row.p[j] == 0 && row.up[j] == 0) continue;
     ++terms;
-    const double p = row.p[j], up = row.up[j], about = row.likely[j];
+    const double p = row.p[j], up = row.up[j];
     const float* v = row.v + static_cast<std::size_t>(j) * row.width;
     for (std::size_t c = 0; c < row.width; ++c) {
       const double size = std::abs(static_cast<double>(v[c]));
       largest[c] = std::max(largest[c], (p + up) * size);
-      usual[c] = std::max(usual[c], (p + about) * size);
+      usual[c] = std::max(usual[c], (p + up) * size);
       signs[c] += v[c] > 0 ? 1 : v[c] < 0 ? -1 : 0;
       l.sum[c] += p * v[c];
       l.slack[c] += up * size;
-      l.likely_square[c] += about * size * about * size;
+      l.likely_square[c] += up * size * up * size;
     }
   }
   if (terms == 0) return;
@@ -82,9 +82,9 @@ void step(const Row& row, const Units& u, std::int64_t begin, std::int64_t end, 
 }
 
 // Between tiles the sum is rounded after its rescale and after the addition, the tile's part before it.
-void carry(double u, const Lanes& of_tile, Lanes& l, bool first) {
+void carry(double u, const Lanes& of_tile, Lanes& l) {
   for (std::size_t c = 0; c < l.sum.size(); ++c) {
-    const double before = first ? 0 : most(l, c), usual = first ? 0 : likely(l, c);
+    const double before = most(l, c), usual = likely(l, c);
     const double part = most(of_tile, c), usual_part = likely(of_tile, c);
     l.sum[c] += of_tile.sum[c];
     l.slack[c] += of_tile.slack[c];
@@ -107,7 +107,6 @@ void add_split(const Row& row, const Arithmetic& a, std::int64_t begin, std::int
   // A binary32 addition of a promoted tile is among the roundings that bound.cc counts.
   const double carried = a.carry == DType::F32 ? 0 : format(a.carry).unit_roundoff();
   Lanes of_tile(row.width);
-  bool first = true;
   if (a.order == TileOrder::Any) {  // any partial sum is possible, up to all terms of one sign
     for (std::int64_t j = begin * tile; j < std::min(end * tile, row.keys); ++j)
       for (std::size_t c = 0; c < row.width; ++c) {
@@ -125,8 +124,7 @@ void add_split(const Row& row, const Arithmetic& a, std::int64_t begin, std::int
     Lanes& sums = apart ? of_tile : l;
     if (apart) of_tile.clear();
     for (std::int64_t at = from; at < to; at += each) step(row, u, at, std::min(at + each, to), sums);
-    if (apart) carry(carried, of_tile, l, first);
-    first = false;
+    if (apart) carry(carried, of_tile, l);
   }
 }
 
@@ -179,14 +177,12 @@ SumErrors value_errors(const ValueSum& sum) {
   for (std::int64_t b = 0; b < heads; ++b)
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t at = (b * rows + r) * stride, to = (b * rows + r) * width;
-      const Row row{sum.p.const_data_ptr<float>() + at,
-                    sum.up.const_data_ptr<float>() + at,
-                    sum.likely.const_data_ptr<float>() + at,
-                    sum.v.const_data_ptr<float>() + b * keys * width,
-                    keys,
-                    static_cast<std::size_t>(width)};
+      const Row row{sum.p.const_data_ptr<float>() + at, sum.up.const_data_ptr<float>() + at,
+                    sum.v.const_data_ptr<float>() + b * keys * width, keys, static_cast<std::size_t>(width)};
       for (std::int64_t begin = 0; begin < tiles; begin += each) {
         l.clear();
+        if (sum.start.defined() && begin == 0)
+          std::fill(l.sum.begin(), l.sum.end(), sum.start.const_data_ptr<float>()[b * rows + r]);
         add_split(row, sum.arithmetic, begin, std::min(begin + each, tiles), l);
         for (std::int64_t c = 0; c < width; ++c) {
           const auto lane = static_cast<std::size_t>(c);
@@ -197,14 +193,6 @@ SumErrors value_errors(const ValueSum& sum) {
       }
     }
   return errors;
-}
-
-SumErrors carried_sum_errors(const ValueSum& sum) {
-  ValueSum ones = sum;
-  ones.v = at::zeros({sum.v.size(0), sum.v.size(1), 1}, at::kFloat).add_(1);
-  Arithmetic rounded = sum.arithmetic;
-  rounded.pv_acc = {};  // only the carry: additions within a tile are counted by bound.cc
-  return value_errors({rounded, sum.splits, sum.p, sum.up, sum.likely, ones.v});
 }
 
 }  // namespace attest

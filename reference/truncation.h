@@ -23,12 +23,12 @@ struct SumErrors {  // f64 tensors of one shape
 // <q, k>: q f32 [b, r, dim], k f32 [b, n, dim] -> [b, r, n], before the scores' factor.
 SumErrors product_errors(const Accumulator& accumulator, const at::Tensor& q, const at::Tensor& k);
 
-// What the sum over keys needs. p f32 [b, r, n]: weights; up f32: by how much they may be larger, worst case; likely
-// f32: the same at six sigma; v f32 [b, n, dim_v].
+// What a sum over keys needs. p f32 [b, r, n (+1)]: weights; up f32: by how much each may be larger; v f32 [b, n,
+// width]: what they weigh. start f32 [b, r, 1]: the sum before the first key, undefined for 0.
 struct ValueSum {
   const Arithmetic& arithmetic;
   int splits;
-  at::Tensor p, up, likely, v;
+  at::Tensor p, up, v, start;
 };
 
 // sum_j p_j v_j -> [b, r, dim_v]. Tiles begin at multiples of arithmetic.tile, and each split has as many of them.
@@ -36,8 +36,5 @@ SumErrors value_errors(const ValueSum& sum);
 
 // Does an accumulator, or the carry between tiles, need value_errors()?
 bool depends_on_order(const Arithmetic& arithmetic);
-
-// Roundings to a narrow format of the row sum between tiles, relative to it: p f32 [b, r, n] -> [b, r, 1].
-SumErrors carried_sum_errors(const ValueSum& sum);
 
 }  // namespace attest

@@ -14,7 +14,7 @@ enum class HeadMap { Own, Modulo, Next };        // which KV head a query head r
 struct Knobs {
   // scales, as powers: 1 as it is, 0 dropped, 2 twice, -1 inverted
   int q_scale = 1, k_scale = 1, v_scale = 1, softmax_scale = 1;
-  bool scales_swapped = false, q_takes_k_scale = false, first_sequence_scale = false, scale_of_unscaled = false;
+  bool scales_swapped = false, q_takes_k_scale = false, first_sequence_scale = false;
   ScaleHead scale_head = ScaleHead::Own;
   int unscaled_pages = 0;   // of each sequence, its first ones
   double score_factor = 1;  // on every score, sinks too
@@ -40,7 +40,7 @@ struct Knobs {
   // splits
   bool unweighted_merge = false, base_2_merge = false, last_split_lost = false;
   // outputs
-  bool base_2_lse = false, lse_without_max = false, lse_without_sink = false, lse_log_of_rounded = false;
+  bool base_2_lse = false, lse_without_max = false, lse_without_sink = false;
   bool nan_for_empty = false, empty_not_written = false, tail_not_written = false, last_row_not_written = false;
   bool rows_swapped = false;
   std::optional<DType> out_through;

@@ -30,14 +30,14 @@ bool cpu_has(const std::string& feature) {
   throw std::runtime_error("the binding asks for the unknown CPU feature " + feature);
 }
 
-// The empty libtorch.so that lies beside this plug-in (torch_stub.c). The loader then takes every later need of a
+// The empty libtorch.so that lies beside this plug-in (empty_torch.c). The loader then takes every later need of a
 // library of that name as met.
-void load_torch_stub() {
+void load_empty_torch() {
   Dl_info here{};
-  dladdr(reinterpret_cast<void*>(&load_torch_stub), &here);
+  dladdr(reinterpret_cast<void*>(&load_empty_torch), &here);
   const std::string plugin(here.dli_fname);
-  const std::string stub = plugin.substr(0, plugin.rfind('/')) + "/stub/libtorch.so";
-  if (!dlopen(stub.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());
+  const std::string library = plugin.substr(0, plugin.rfind('/')) + "/empty/libtorch.so";
+  if (!dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());
 }
 
 attest_status load(const Binding& binding, attest_message* message) {
@@ -47,7 +47,7 @@ attest_status load(const Binding& binding, attest_message* message) {
     if (!cpu_has(feature))
       return plugin::fail(ATTEST_MISSING, message,
                           "this processor lacks " + feature + ", which " + binding.library + " is built for");
-  load_torch_stub();
+  load_empty_torch();
   // Lazily: these libraries are Python modules too, and name functions of an interpreter that is not here.
   if (!dlopen(binding.library.c_str(), RTLD_LAZY | RTLD_LOCAL))
     return plugin::fail(ATTEST_ERROR, message, dlerror(), "dlopen");

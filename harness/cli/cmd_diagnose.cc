@@ -1,6 +1,6 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/explain.h"
-#include "harness/core/error.h"
+#include "harness/cli/one_case.h"
 #include "harness/run/run_case.h"
 
 #include <fmt/format.h>
@@ -12,8 +12,7 @@ namespace attest {
 namespace {
 
 struct Options {
-  std::string token, plugin, contract;
-  double timeout_case = 60;
+  OneCaseOptions one;
   bool verbose = false;
 };
 
@@ -29,18 +28,13 @@ void print_ranking(const Diagnosis& d) {
 }
 
 int run_diagnose(const Options& o, const Paths& paths) {
-  if (!(o.timeout_case > 0)) throw UsageError(fmt::format("--timeout-case: {} is no positive number", o.timeout_case));
-  const Selection selection = select({.what = {o.token}, .plugin = o.plugin, .contract = o.contract}, paths);
-  if (selection.cases.size() != 1 || selection.cases.front().block != "command line")
-    throw UsageError(fmt::format("diagnose: '{}' is no token of one case", o.token));
+  const Selection selection = select_one(o.one, paths);
   const Case c = selection.cases.front().c;
-  HostOptions options{.program = paths.executable, .backends = paths.backends};
-  options.limits.answer = std::chrono::milliseconds(static_cast<long>(o.timeout_case * 1000));
+  const HostOptions options = host_options(o.one, paths);
   Host host(selection.contracts.find(c.backend), options);
   const Verdict verdict = run_case(c, host, {});
   fmt::print("{}  {}\n{}\n", summary(verdict), verdict.token, verdict.message);
-  if (!is_failure(verdict.outcome) || verdict.outcome == Outcome::Infra)
-    throw UsageError("diagnose: the case does not fail");
+  want_failure(verdict);
   const Diagnosis diagnosis = Explainer(selection.contracts, paths, options).explain(c, verdict, host);
   for (const auto& line : lines(diagnosis)) fmt::print("{}\n", line);
   if (o.verbose && !diagnosis.suspects.empty()) print_ranking(diagnosis);
@@ -53,11 +47,7 @@ void add_diagnose(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("diagnose", "Which fault of the catalogue a failing case looks like, and where");
-  command->add_option("token", o->token, "The failing case")->required();
-  auto* plugin = command->add_option("--plugin", o->plugin, "A kernel plug-in (.so) in place of the token's backend");
-  command->add_option("--contract", o->contract, "The plug-in's contract (default: the plug-in's name with .yaml)")
-      ->needs(plugin);
-  command->add_option("--timeout-case", o->timeout_case, "Seconds a kernel may take for a case")->capture_default_str();
+  add_one_case(*command, o->one);
   command->add_flag("--verbose,-v", o->verbose, "The ranking of the faults");
   command->callback([o, &chosen] { chosen = [o](const Paths& paths) { return run_diagnose(*o, paths); }; });
 }

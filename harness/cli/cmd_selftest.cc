@@ -59,16 +59,6 @@ SelftestInput make_input(const SelftestArguments& a, const Paths& paths, const C
   return input;
 }
 
-std::string command_line(const SelftestArguments& a, const Paths& paths) {
-  std::string text = paths.program + " selftest";
-  for (const auto& file : a.what) text += " " + file;
-  for (const auto& glob : a.backend) text += fmt::format(" --backend '{}'", glob);
-  for (const auto& glob : a.faults) text += fmt::format(" --faults '{}'", glob);
-  if (a.compare_rules) text += " --compare-rules";
-  if (!a.markdown.empty()) text += " --markdown " + a.markdown;
-  return text;
-}
-
 int run(const SelftestArguments& a, const Paths& paths) {
   for (const auto& [option, path] : {std::pair{"--json", &a.json}, {"--html", &a.html}, {"--markdown", &a.markdown}})
     check_writable(option, *path);
@@ -89,7 +79,7 @@ int run(const SelftestArguments& a, const Paths& paths) {
     if (terminal) fmt::print(stderr, "\r{}/{}{}", done, of, done == of ? "\n" : "");
   });
   table.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  table.command = command_line(a, paths);
+  table.command = paths.program + " " + paths.arguments;
   table.version = ATTEST_VERSION;
   table.whole = a.what.empty() && a.catalogue.empty() && a.backend.empty() && a.faults.empty();
   write("--json", a.json, kill_table_json(table));

@@ -1,6 +1,6 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/explain.h"
-#include "harness/cli/selection.h"
+#include "harness/cli/one_case.h"
 #include "harness/core/error.h"
 #include "harness/run/run_case.h"
 #include "harness/study/shrink.h"
@@ -14,19 +14,13 @@ namespace attest {
 namespace {
 
 struct Options {
-  std::string token, plugin, contract;
-  double seconds = 30, timeout_case = 5;
+  OneCaseOptions one{.timeout_case = 5};
+  double seconds = 30;
   bool verbose = false;
 };
 
 // What a case that hangs may take once it is known to hang: every try costs as much.
 constexpr std::chrono::milliseconds kHangLimit{1000};
-
-HostOptions host_options(const Options& o, const Paths& paths) {
-  HostOptions options{.program = paths.executable, .backends = paths.backends};
-  options.limits.answer = std::chrono::milliseconds(static_cast<long>(o.timeout_case * 1000));
-  return options;
-}
 
 // Runs a case in a worker of its own.
 Verdict run_fresh(const Case& c, const Contract& contract, const HostOptions& options) {
@@ -50,9 +44,13 @@ class Judge {
 
   // In a process that has served no other case: what a kernel carries from case to case must not pass for a smaller
   // one.
-  bool same(const Case& c, Verdict& verdict) {
+  bool fails_alike(const Case& c, Verdict& verdict) const {
     verdict = run(c);
-    if (!same_failure(verdict, first_)) return false;
+    return same_failure(verdict, first_);
+  }
+
+  // As far as a diagnosis can tell; true where the first was not certain.
+  bool looks_alike(const Case& c, const Verdict& verdict) {
     if (names_.empty()) return true;
     const Diagnosis diagnosis = explain(c, verdict);
     return !diagnosis.suspects.empty() && std::ranges::find_first_of(diagnosis.suspects.front().names, names_) !=
@@ -72,30 +70,38 @@ class Judge {
   std::vector<std::string> names_;  // of the fault, empty where it is not certain
 };
 
-// The smallest step whose case fails alike; the failing case itself where none does.
-Case confirmed(const Case& failing, const Shrunk& shrunk, Judge& judge, Verdict& verdict) {
-  for (auto step = shrunk.steps.rbegin(); step != shrunk.steps.rend(); ++step)
-    if (judge.same(step->c, verdict)) return step->c;
-  verdict = judge.run(failing);
-  return failing;
+struct Confirmed {
+  Case c;
+  Verdict verdict;
+  bool looks_alike;
+};
+
+// The smallest step whose case fails alike and looks like the same fault; where none does, the smallest that fails
+// alike; the failing case itself where not even that is so.
+Confirmed confirmed(const Case& failing, const Shrunk& shrunk, Judge& judge) {
+  std::optional<Confirmed> smallest;
+  for (auto step = shrunk.steps.rbegin(); step != shrunk.steps.rend(); ++step) {
+    Confirmed now{.c = step->c, .verdict = {}, .looks_alike = false};
+    if (!judge.fails_alike(now.c, now.verdict)) continue;
+    now.looks_alike = judge.looks_alike(now.c, now.verdict);
+    if (now.looks_alike) return now;
+    if (!smallest) smallest = std::move(now);
+  }
+  if (smallest) return *smallest;
+  return {.c = failing, .verdict = judge.run(failing), .looks_alike = true};
 }
 
 int run_shrink(const Options& o, const Paths& paths) {
   if (!(o.seconds > 0)) throw UsageError(fmt::format("--seconds: {} is no positive number", o.seconds));
-  if (!(o.timeout_case > 0)) throw UsageError(fmt::format("--timeout-case: {} is no positive number", o.timeout_case));
-  const Selection selection = select({.what = {o.token}, .plugin = o.plugin, .contract = o.contract}, paths);
-  if (selection.cases.size() != 1 || selection.cases.front().block != "command line")
-    throw UsageError(fmt::format("shrink: '{}' is no token of one case", o.token));
+  const Selection selection = select_one(o.one, paths);
   const auto begin = std::chrono::steady_clock::now();
   const Case failing = selection.cases.front().c;
   const Contract& contract = selection.contracts.find(failing.backend);
-  const HostOptions options = host_options(o, paths);
+  const HostOptions options = host_options(o.one, paths);
   Judge judge(selection, paths, contract, options);
   const Verdict first = judge.run(failing);
   fmt::print("{}  {}\n", summary(first), first.token);
-  if (!is_failure(first.outcome) || first.outcome == Outcome::Infra)
-    throw UsageError(fmt::format("shrink: the case does not fail: {} {}", summary(first), first.message));
-
+  want_failure(first);
   judge.remember(failing, first);
   HostOptions quick = options;
   if (first.outcome == Outcome::Timeout) quick.limits.answer = std::min(options.limits.answer, kHangLimit);
@@ -110,12 +116,13 @@ int run_shrink(const Options& o, const Paths& paths) {
   const Shrunk shrunk = shrink(failing, still_fails, {.budget = budget - spent, .on_step = [&](const ShrinkStep& step) {
                                                         if (o.verbose) fmt::print("  {}\n", step.what);
                                                       }});
-  Verdict verdict;
-  const Case smallest = confirmed(failing, shrunk, judge, verdict);
+  const auto [smallest, verdict, looks_alike] = confirmed(failing, shrunk, judge);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   fmt::print("{} steps of {} tries in {:.1f} s{}\n", shrunk.steps.size(), shrunk.tried, seconds.count(),
              shrunk.out_of_time ? "; out of time, a smaller case may exist (--seconds)" : "");
   fmt::print("{}  {}\n", summary(verdict), verdict.message);
+  if (!looks_alike)
+    fmt::print("it fails in the same way, but diagnose takes it for another fault than the large case\n");
   fmt::print("{}\n", token(smallest));
   return kConforms;
 }
@@ -126,12 +133,8 @@ void add_shrink(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("shrink", "The smallest case that fails like a given one; its token is the last line");
-  command->add_option("token", o->token, "The failing case")->required();
-  auto* plugin = command->add_option("--plugin", o->plugin, "A kernel plug-in (.so) in place of the token's backend");
-  command->add_option("--contract", o->contract, "The plug-in's contract (default: the plug-in's name with .yaml)")
-      ->needs(plugin);
+  add_one_case(*command, o->one);
   command->add_option("--seconds", o->seconds, "Time to search in")->capture_default_str();
-  command->add_option("--timeout-case", o->timeout_case, "Seconds a kernel may take for a case")->capture_default_str();
   command->add_flag("--verbose,-v", o->verbose, "A line for each step that was kept");
   command->callback([o, &chosen] { chosen = [o](const Paths& paths) { return run_shrink(*o, paths); }; });
 }

@@ -15,25 +15,23 @@ namespace {
 struct Entry {
   DType dtype;
   std::string_view name;
-  std::size_t bytes;  // 0: a block format
   std::optional<FloatFormat> format;
 };
 
 constexpr std::array<Entry, 13> kTable{{
-    {DType::F64, "f64", 8,
-     FloatFormat{11, 52, 1023, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, false}},
-    {DType::F32, "f32", 4, FloatFormat{8, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, false}},
-    {DType::F16, "f16", 2, FloatFormat{5, 10, 15, 0x7BFF, 0x7C00, 0x7E00, false}},
-    {DType::BF16, "bf16", 2, FloatFormat{8, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, false}},
-    {DType::E4M3FN, "fp8_e4m3", 1, FloatFormat{4, 3, 7, 0x7E, 0, 0x7F, false}},
-    {DType::E5M2, "fp8_e5m2", 1, FloatFormat{5, 2, 15, 0x7B, 0x7C, 0x7F, false}},
-    {DType::E4M3FNUZ, "fp8_e4m3fnuz", 1, FloatFormat{4, 3, 8, 0x7F, 0, 0, true}},
-    {DType::E5M2FNUZ, "fp8_e5m2fnuz", 1, FloatFormat{5, 2, 16, 0x7F, 0, 0, true}},
-    {DType::Q8_0, "q8_0", 0, std::nullopt},
-    {DType::Q4_0, "q4_0", 0, std::nullopt},
-    {DType::I32, "i32", 4, std::nullopt},
-    {DType::I64, "i64", 8, std::nullopt},
-    {DType::U8, "u8", 1, std::nullopt},
+    {DType::F64, "f64", FloatFormat{11, 52, 1023, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, false}},
+    {DType::F32, "f32", FloatFormat{8, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, false}},
+    {DType::F16, "f16", FloatFormat{5, 10, 15, 0x7BFF, 0x7C00, 0x7E00, false}},
+    {DType::BF16, "bf16", FloatFormat{8, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, false}},
+    {DType::E4M3FN, "fp8_e4m3", FloatFormat{4, 3, 7, 0x7E, 0, 0x7F, false}},
+    {DType::E5M2, "fp8_e5m2", FloatFormat{5, 2, 15, 0x7B, 0x7C, 0x7F, false}},
+    {DType::E4M3FNUZ, "fp8_e4m3fnuz", FloatFormat{4, 3, 8, 0x7F, 0, 0, true}},
+    {DType::E5M2FNUZ, "fp8_e5m2fnuz", FloatFormat{5, 2, 16, 0x7F, 0, 0, true}},
+    {DType::Q8_0, "q8_0", std::nullopt},
+    {DType::Q4_0, "q4_0", std::nullopt},
+    {DType::I32, "i32", std::nullopt},
+    {DType::I64, "i64", std::nullopt},
+    {DType::U8, "u8", std::nullopt},
 }};
 
 const Entry& entry(DType dtype) { return kTable.at(static_cast<std::size_t>(dtype)); }
@@ -62,40 +60,60 @@ std::uint64_t shift_right_rne(std::uint64_t significand, int shift) {
   return quotient + up;
 }
 
+double decode_by_rule(DType dtype, std::uint64_t code) {
+  const FloatFormat& f = format(dtype);
+  if (dtype == DType::F64) return std::bit_cast<double>(code);
+  const bool negative = code & sign_bit(f);
+  const std::uint64_t magnitude = code & (sign_bit(f) - 1);
+  const double sign = negative ? -1.0 : 1.0;
+  if (f.negative_zero_is_nan && negative && magnitude == 0) return std::numeric_limits<double>::quiet_NaN();
+  if (f.infinity && magnitude == f.infinity) return sign * std::numeric_limits<double>::infinity();
+  if (magnitude > f.max_finite) return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
+  const std::uint64_t mantissa = magnitude & ((std::uint64_t{1} << f.mantissa_bits) - 1);
+  const int field = static_cast<int>(magnitude >> f.mantissa_bits);
+  const std::uint64_t significand = field ? mantissa | std::uint64_t{1} << f.mantissa_bits : mantissa;
+  const int exponent = (field ? field : 1) - f.bias - f.mantissa_bits;  // 2^exponent is a normal double
+  const auto quantum = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+  return sign * (static_cast<double>(significand) * quantum);
+}
+
 template <typename Float>
 const std::vector<Float>& decode_table(DType dtype) {  // 2^8 or 2^16 entries
   static const auto tables = [] {
     std::array<std::vector<Float>, kTable.size()> all;
     for (const Entry& e : kTable) {
-      if (!e.format || e.bytes > 2) continue;
+      if (!e.format || byte_size(e.dtype) > 2) continue;
       auto& table = all[static_cast<std::size_t>(e.dtype)];
-      table.resize(std::size_t{1} << (8 * e.bytes));
-      for (std::size_t code = 0; code < table.size(); ++code) table[code] = static_cast<Float>(decode(e.dtype, code));
+      table.resize(std::size_t{1} << (8 * byte_size(e.dtype)));
+      for (std::size_t code = 0; code < table.size(); ++code)
+        table[code] = static_cast<Float>(decode_by_rule(e.dtype, code));
     }
     return all;
   }();
   return tables[static_cast<std::size_t>(dtype)];
 }
 
+// values[i] = value_of(the i-th Stored at `bytes`)
+template <typename Stored, typename Float, typename ValueOf>
+void read_each(const void* bytes, std::span<Float> values, ValueOf value_of) {
+  const auto* in = static_cast<const unsigned char*>(bytes);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, in + i * sizeof stored, sizeof stored);
+    values[i] = static_cast<Float>(value_of(stored));
+  }
+}
+
 template <typename Float>
 void decode_any(DType dtype, const void* bytes, std::span<Float> values) {
-  const auto* in = static_cast<const unsigned char*>(bytes);
-  const std::size_t size = byte_size(dtype);
-  if (dtype == DType::F32) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      float value;
-      std::memcpy(&value, in + i * size, size);
-      values[i] = value;
-    }
-    return;
-  }
-  if (size > 2) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<Float>(decode(dtype, load_code(dtype, in + i * size)));
-    return;
-  }
-  const auto& table = decode_table<Float>(dtype);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = table[load_code(dtype, in + i * size)];
+  format(dtype);  // throws for what is no float
+  const auto as_is = [](auto stored) { return stored; };
+  if (dtype == DType::F64) return read_each<double>(bytes, values, as_is);
+  if (dtype == DType::F32) return read_each<float>(bytes, values, as_is);
+  const Float* table = decode_table<Float>(dtype).data();
+  const auto looked_up = [table](auto code) { return table[code]; };
+  if (byte_size(dtype) == 1) return read_each<std::uint8_t>(bytes, values, looked_up);
+  return read_each<std::uint16_t>(bytes, values, looked_up);
 }
 
 }  // namespace
@@ -110,12 +128,10 @@ double FloatFormat::max_value() const {
 
 bool is_float(DType dtype) { return entry(dtype).format.has_value(); }
 
-bool is_fp8(DType dtype) { return is_float(dtype) && entry(dtype).bytes == 1; }
+bool is_fp8(DType dtype) { return is_float(dtype) && byte_size(dtype) == 1; }
 
-std::size_t byte_size(DType dtype) {
-  if (entry(dtype).bytes == 0)
-    throw std::invalid_argument(std::string(name(dtype)) + " is a block format: it has no element size");
-  return entry(dtype).bytes;
+void throw_no_element_size(DType dtype) {
+  throw std::invalid_argument(std::string(name(dtype)) + " is a block format: it has no element size");
 }
 
 std::string_view name(DType dtype) { return entry(dtype).name; }
@@ -156,19 +172,9 @@ std::uint64_t encode(DType dtype, double value, Overflow overflow) {
 }
 
 double decode(DType dtype, std::uint64_t code) {
-  const FloatFormat& f = format(dtype);
-  if (dtype == DType::F64) return std::bit_cast<double>(code);
-  const bool negative = code & sign_bit(f);
-  const std::uint64_t magnitude = code & (sign_bit(f) - 1);
-  const double sign = negative ? -1.0 : 1.0;
-  if (f.negative_zero_is_nan && negative && magnitude == 0) return std::numeric_limits<double>::quiet_NaN();
-  if (f.infinity && magnitude == f.infinity) return sign * std::numeric_limits<double>::infinity();
-  if (magnitude > f.max_finite) return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
-  const std::uint64_t mantissa = magnitude & ((std::uint64_t{1} << f.mantissa_bits) - 1);
-  const int field = static_cast<int>(magnitude >> f.mantissa_bits);
-  const std::uint64_t significand = field ? mantissa | std::uint64_t{1} << f.mantissa_bits : mantissa;
-  const int exponent = (field ? field : 1) - f.bias - f.mantissa_bits;
-  return sign * std::ldexp(static_cast<double>(significand), exponent);
+  if (byte_size(dtype) > 2 || !is_float(dtype)) return decode_by_rule(dtype, code);
+  const std::vector<double>& table = decode_table<double>(dtype);
+  return table[code & (table.size() - 1)];
 }
 
 double round_to(DType dtype, double value, Overflow overflow) { return decode(dtype, encode(dtype, value, overflow)); }

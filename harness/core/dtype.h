@@ -7,6 +7,7 @@
 // CDNA3, IEEE binary16/32/64 and bfloat16. Block formats (q8_0, q4_0) are opaque here.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,7 +43,16 @@ struct FloatFormat {
 
 bool is_float(DType dtype);  // a format that encode() and decode() know
 bool is_fp8(DType dtype);
-std::size_t byte_size(DType dtype);  // bytes an element; block formats have none (throws std::invalid_argument)
+
+[[noreturn]] void throw_no_element_size(DType dtype);
+// Bytes an element; block formats have none (throws std::invalid_argument).
+inline std::size_t byte_size(DType dtype) {
+  constexpr std::array<unsigned char, 13> kBytes{8, 4, 2, 2, 1, 1, 1, 1, 0, 0, 4, 8, 1};
+  const std::size_t bytes = kBytes[static_cast<std::size_t>(dtype)];
+  if (bytes == 0) throw_no_element_size(dtype);
+  return bytes;
+}
+
 std::string_view name(DType dtype);  // the token's name: "f32", "fp8_e4m3", ...
 std::optional<DType> dtype_from_name(std::string_view name);
 

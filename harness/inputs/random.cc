@@ -35,7 +35,7 @@ double Random::gauss(std::uint64_t index) const {
     const std::uint64_t b = bits(index * 3 + word);
     for (int part = 0; part < 4; ++part) sum += static_cast<std::int64_t>(b >> (16 * part) & 0xFFFF);
   }
-  return std::ldexp(static_cast<double>(sum - 6 * 65535), -16);
+  return static_cast<double>(sum - 6 * 65535) * 0x1p-16;
 }
 
 std::vector<int> Random::permutation(int size, std::uint64_t index) const {

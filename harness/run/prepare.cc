@@ -54,11 +54,18 @@ Reply ask_for_tables(Host& host, const Problem& problem, CacheTables& tables) {
 
 Prepared prepare(const Case& c, Host& host) {
   try {
-    Prepared made{make_problem(c, host.contract()), {}, {}};
-    if (c.plan == PlanUse::Reused) widen_for(made.problem, with_other_lengths(c));
+    Prepared made{make_problem(c, host.contract()), {}, {}, {}};
+    const bool reused = c.plan == PlanUse::Reused;
+    const Case other = with_other_lengths(c);
+    if (reused) widen_for(made.problem, other);
     CacheTables tables;
     made.layout = ask_for_tables(host, made.problem, tables);
-    if (made.layout.ok()) made.call = make_inputs(c, made.problem, tables);
+    if (!made.layout.ok()) return made;
+    made.call = make_inputs(c, made.problem, tables);
+    if (!reused) return made;
+    Problem other_problem = made.problem;
+    other_problem.seqs = other.seq;
+    made.before = make_inputs(other, other_problem, tables);
     return made;
   } catch (const UsageError& error) { throw CaseError(error.what()); }
 }
@@ -87,14 +94,8 @@ Outcomes right_outcomes(const Case& c, const Contract& contract, const Problem& 
   return right;
 }
 
-Launch plan_and_launch(const Case& c, const Problem& problem, const Call& call, Host& host, std::size_t workspace) {
-  std::optional<Call> before;
-  if (c.plan == PlanUse::Reused) {
-    const Case other = with_other_lengths(c);
-    Problem other_problem = problem;
-    other_problem.seqs = other.seq;
-    before = make_inputs(other, other_problem, {call.layout.k.table, call.layout.v.table});
-  }
+Launch plan_and_launch(const LaunchInput& input, Host& host) {
+  const auto& [problem, before, call, kernel, workspace] = input;
   const Call& first = before ? *before : call;
   host.arena().stage(first, host.options().guards, workspace);
   const auto refused = [&](Reply reply, const Call& staged) {
@@ -107,7 +108,6 @@ Launch plan_and_launch(const Case& c, const Problem& problem, const Call& call, 
   if (before) {
     reply = host.ask({{"do", "launch"}});
     if (!reply.ok()) return refused(std::move(reply), *before);
-    const std::string kernel = expected_kernel(host.contract(), c);
     damage = check_conduct({problem, *before, host.arena(), reply.body, kernel});
     host.arena().restage(call);
   }

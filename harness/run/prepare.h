@@ -11,6 +11,7 @@ namespace attest {
 struct Prepared {
   Problem problem;
   Call call;
+  std::optional<Call> before;  // plan=reused: the launch that the plan is made for, with other lengths
   Reply layout;  // of the plug-in that was asked for a layout of its own; the call is empty unless it is ok
 };
 
@@ -26,7 +27,15 @@ struct Launch {
   std::optional<Failure> damage;
 };
 
-// Stages the call, plans and launches once; with plan=reused the plan is made, and launched once, with other lengths.
-Launch plan_and_launch(const Case& c, const Problem& problem, const Call& call, Host& host, std::size_t workspace);
+struct LaunchInput {
+  const Problem& problem;
+  const std::optional<Call>& before;
+  const Call& call;
+  std::string kernel;  // that the contract expects to run, empty for any
+  std::size_t workspace = 0;
+};
+
+// Stages the call, plans and launches once; with `before` the plan is made, and launched once, for that.
+Launch plan_and_launch(const LaunchInput& input, Host& host);
 
 }  // namespace attest

@@ -123,25 +123,25 @@ void keep_outputs(CaseTrace& trace, const Call& call, const Arena& arena) {
 void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
   Verdict& verdict = step.verdict;
   Host& host = step.host;
+  const Contract& contract = host.contract();
   Stopwatch watch;
-  auto [problem, call, layout] = prepare(step.c, host);
+  auto [problem, call, before, layout] = prepare(step.c, host);
   if (!layout.ok()) return conclude(verdict, layout);
   verdict.ms.inputs = watch.lap();
 
   const bool must_reject = step.expected.kind == Kind::Reject;
   const Outcomes right =
-      must_reject ? Outcomes{} : right_outcomes(step.c, host.contract(), problem, call, step.options.precision);
+      must_reject ? Outcomes{} : right_outcomes(step.c, contract, problem, call, step.options.precision);
   verdict.ms.reference = watch.lap();
 
-  const auto [launched, damage] = plan_and_launch(step.c, problem, call, host, workspace);
+  const std::string kernel = expected_kernel(contract, step.c);
+  const auto [launched, damage] = plan_and_launch({problem, before, call, kernel, workspace}, host);
   verdict.ms.kernel = launched.body.value("ms", 0.0);
   watch.lap();
   if (damage) return fail(verdict, *damage);
   if (must_reject) return judge_rejection(step, launched);
   if (!launched.ok()) return conclude(verdict, launched);
 
-  const Contract& contract = host.contract();
-  const std::string kernel = expected_kernel(contract, step.c);
   const auto failure = check_launch({problem, call, host.arena(), launched.body, kernel}, right, verdict);
   if (trace) keep_outputs(*trace, call, host.arena());
   if (failure) {

@@ -1,15 +1,12 @@
 #include "harness/run/sweep.h"
 
 #include "harness/core/error.h"
+#include "harness/run/crew.h"
 #include "harness/run/save.h"
-
-#include <ATen/Parallel.h>
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <mutex>
-#include <thread>
 
 namespace attest {
 namespace {
@@ -26,32 +23,19 @@ class Sweep {
         versions_(input.versions) {}
 
   std::size_t run() {
-    std::vector<std::thread> threads;
-    for (int job = 0; job < options_.jobs; ++job) threads.emplace_back([this] { work(); });
-    for (auto& thread : threads) thread.join();
-    if (broken_) std::rethrow_exception(broken_);
+    work_through({.tasks = input_.tasks.size(),
+                  .jobs = options_.jobs,
+                  .host = options_.host,
+                  .contract = [this](std::size_t i) -> const Contract& { return *input_.tasks[i].contract; },
+                  .run = [this](std::size_t i, Host& host) { run_one(input_.tasks[i], host); },
+                  .halted = [this] { return halted(); }});
     return input_.tasks.size() - finished_;
   }
 
  private:
-  void work() {
-    at::set_num_threads(1);
-    std::unique_ptr<Host> host;
-    try {
-      for (std::size_t i = next_++; i < input_.tasks.size() && !halted(); i = next_++) {
-        const SweepTask& task = input_.tasks[i];
-        if (!host || &host->contract() != task.contract) host = std::make_unique<Host>(*task.contract, options_.host);
-        run_one(task, *host);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!broken_) broken_ = std::current_exception();
-    }
-  }
-
   bool halted() {
     const std::lock_guard lock(mutex_);
-    return stop_ || broken_ || (options_.max_failures && failures_ >= options_.max_failures);
+    return stop_ || (options_.max_failures && failures_ >= options_.max_failures);
   }
 
   static void could_not(Verdict& verdict, const std::string& why) {
@@ -98,11 +82,9 @@ class Sweep {
   const OnVerdict& on_verdict_;
   const std::atomic<bool>& stop_;
 
-  std::atomic<std::size_t> next_{0};
   std::mutex mutex_;  // what follows
   std::map<std::string, std::string> versions_;
   std::size_t finished_ = 0, failures_ = 0;
-  std::exception_ptr broken_;
 };
 
 }  // namespace

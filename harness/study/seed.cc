@@ -78,7 +78,7 @@ bool same_bits(const Outputs& a, const Outputs& b) {
                     });
 }
 
-std::optional<Subject> make_subject(const Case& c, Host& host, Precision precision) {
+std::optional<Subject> set_up(const Case& c, Host& host) {
   const Contract& contract = host.contract();
   const auto kind = expectation(contract, c).kind;
   if (kind != Expectation::Kind::Take && kind != Expectation::Kind::Diverge) return std::nullopt;
@@ -88,14 +88,20 @@ std::optional<Subject> make_subject(const Case& c, Host& host, Precision precisi
   if (!supports.ok()) return std::nullopt;
   Prepared prepared = prepare(c, host);
   if (!prepared.layout.ok()) return std::nullopt;
-  Outcomes right = right_outcomes(c, contract, prepared.problem, prepared.call, precision);
-  Subject subject{.c = c,
-                  .contract = &contract,
-                  .prepared = std::move(prepared),
-                  .right = std::move(right),
-                  .workspace = supports.body.value("workspace", std::size_t{0}),
-                  .healthy = {}};
-  subject.healthy = launch(subject, subject.prepared.call, "", host);
+  return Subject{.c = c,
+                 .contract = &contract,
+                 .prepared = std::move(prepared),
+                 .right = {},
+                 .workspace = supports.body.value("workspace", std::size_t{0}),
+                 .healthy = {}};
+}
+
+std::optional<Subject> make_subject(const Case& c, Host& host, Precision precision) {
+  std::optional<Subject> subject = set_up(c, host);
+  if (!subject) return std::nullopt;
+  const Prepared& made = subject->prepared;
+  subject->right = right_outcomes(c, host.contract(), made.problem, made.call, precision);
+  subject->healthy = launch(*subject, made.call, "", host);
   return subject;
 }
 
@@ -107,11 +113,11 @@ Outputs launch(const Subject& subject, const Call& given, const std::string& fau
   Outputs left;
   left.reply = host.ask({{"do", "supports"}, {"problem", to_json(problem)}});  // a fault it does not know is declined
   if (!left.reply.ok()) return left;
-  const Launch launched = plan_and_launch(subject.c, problem, given, host, subject.workspace);
+  const std::string kernel = expected_kernel(*subject.contract, subject.c);
+  const Launch launched = plan_and_launch({problem, subject.prepared.before, given, kernel, subject.workspace}, host);
   left.reply = launched.reply;
   left.conduct = launched.damage;
   if (!left.reply.ok()) return left;
-  const std::string kernel = expected_kernel(*subject.contract, subject.c);
   if (!left.conduct)
     left.conduct = conduct_of({problem, given, host.arena(), left.reply.body, kernel}, right_caches(subject, given));
   const auto written = written_storages(given);

@@ -32,8 +32,11 @@ struct Subject {
   Outputs healthy;
 };
 
-// nullopt where the contract or the plug-in declines the case, or must reject it. Throws InfraError where the plug-in
-// does not open.
+// The case's inputs; nothing is known to be right yet, nothing was launched. nullopt where the contract or the plug-in
+// declines the case, or must reject it. Throws InfraError where the plug-in does not open.
+std::optional<Subject> set_up(const Case& c, Host& host);
+
+// That with what is right, and what the kernel leaves without a fault.
 std::optional<Subject> make_subject(const Case& c, Host& host, Precision precision = Precision::F64);
 
 // The call as given (the subject's own, or one that was tampered with) on the kernel, with that fault by name ("":

@@ -33,8 +33,10 @@ bool same(const std::vector<Seen>& a, const std::vector<Seen>& b) {
 // nullopt where the case can't be made or the kernel leaves nothing.
 std::optional<Clue> look(const Case& c, Host& kernel, const DiagnoseOptions& options) {
   try {
-    auto subject = ready(c, kernel);
+    auto subject = set_up(c, kernel);
     if (!subject) return std::nullopt;
+    const Prepared& made = subject->prepared;
+    subject->right = right_outcomes(c, kernel.contract(), made.problem, made.call, Precision::F64);
     const Outputs left =
         options.launch ? options.launch(*subject, kernel) : launch(*subject, subject->prepared.call, c.fault, kernel);
     if (!left.reply.ok()) return std::nullopt;
@@ -61,8 +63,8 @@ class Detective {
     for (const Clue& clue : clues_) {
       Case healthy = clue.c;
       healthy.fault.clear();
-      bench_.push_back(
-          ready_like(clue.subject, healthy, models_.host(kernel.contract(), healthy, options.tiles.front())));
+      bench_.push_back(set_up(healthy, models_.host(kernel.contract(), healthy, options.tiles.front())));
+      if (bench_.back()) bench_.back()->right.values = clue.subject.right.values;
     }
     for (const Fault& fault : catalogue)
       if (std::any_of(clues_.begin(), clues_.end(), [&](const Clue& clue) { return in_scope(fault, clue.c); }))

@@ -82,8 +82,6 @@ Sequence halved(const Sequence& s, int page) {
   return shorter;
 }
 
-std::size_t workspace_of(const Reply& supports) { return supports.body.value("workspace", std::size_t{0}); }
-
 }  // namespace
 
 Case lighter(const Case& c) {
@@ -124,37 +122,6 @@ std::vector<Case> siblings(const Case& failing) {
   longer.seq.back().len_kv += kMoreKeys;
   if (longer.seq.back().len_kv <= kLongestLonger && !contradiction(longer)) all.push_back(longer);
   return all;
-}
-
-std::optional<Subject> ready(const Case& c, Host& host) {
-  const auto kind = expectation(host.contract(), c).kind;
-  if (kind != Expectation::Kind::Take && kind != Expectation::Kind::Diverge) return std::nullopt;
-  if (!host.open().ok()) return std::nullopt;
-  const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, host.contract()))}});
-  if (!supports.ok()) return std::nullopt;
-  Prepared prepared = prepare(c, host);
-  if (!prepared.layout.ok()) return std::nullopt;
-  Outcomes right = right_outcomes(c, host.contract(), prepared.problem, prepared.call, Precision::F64);
-  return Subject{.c = c,
-                 .contract = &host.contract(),
-                 .prepared = std::move(prepared),
-                 .right = std::move(right),
-                 .workspace = workspace_of(supports),
-                 .healthy = {}};
-}
-
-std::optional<Subject> ready_like(const Subject& like, const Case& c, Host& host) {
-  if (!host.open().ok()) return std::nullopt;
-  const Reply supports = host.ask({{"do", "supports"}, {"problem", to_json(make_problem(c, host.contract()))}});
-  if (!supports.ok()) return std::nullopt;
-  Subject subject{.c = c,
-                  .contract = &host.contract(),
-                  .prepared = prepare(c, host),
-                  .right = {},
-                  .workspace = workspace_of(supports),
-                  .healthy = {}};
-  subject.right.values = like.right.values;
-  return subject;
 }
 
 std::vector<Sight> sights(const Subject& subject) {

@@ -19,12 +19,6 @@ Case lighter(const Case& c);
 // not hang on one draw.
 std::vector<Case> siblings(const Case& failing);
 
-// The case made ready on that kernel, not launched. nullopt where contract or kernel decline it.
-std::optional<Subject> ready(const Case& c, Host& host);
-
-// The same case on a model, whose contract has another layout. Right values are those of `like`.
-std::optional<Subject> ready_like(const Subject& like, const Case& c, Host& host);
-
 // One sight a tensor: the output, the LSE, and the caches where the case writes them.
 std::vector<Sight> sights(const Subject& subject);
 

@@ -1,16 +1,12 @@
 #include "harness/study/selftest/selftest.h"
 
 #include "harness/core/case_keys.h"
+#include "harness/run/crew.h"
 #include "harness/study/selftest/judge_outputs.h"
 #include "harness/study/selftest/sensitivity.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <mutex>
-#include <thread>
 
 namespace attest {
 namespace {
@@ -36,10 +32,11 @@ class Selftest {
   }
 
   KillTable run() {
-    std::vector<std::thread> threads;
-    for (int job = 0; job < options_.jobs; ++job) threads.emplace_back([this] { work(); });
-    for (auto& thread : threads) thread.join();
-    if (broken_) std::rethrow_exception(broken_);
+    work_through({.tasks = input_.tasks.size(),
+                  .jobs = options_.jobs,
+                  .host = options_.host,
+                  .contract = [this](std::size_t i) -> const Contract& { return *input_.tasks[i].contract; },
+                  .run = [this](std::size_t i, Host& host) { run_one(input_.tasks[i], host); }});
     order();
     return std::move(table_);
   }
@@ -53,26 +50,6 @@ class Selftest {
                             .required = required_share(arithmetic(*task.contract, task.c))});
     for (std::size_t i = 0; i < input_.faults.size(); ++i)
       if (const auto why = input_.faults[i].why_unseen(task.c.backend)) table_.faults[i].unseen[task.c.backend] = *why;
-  }
-
-  void work() {
-    at::set_num_threads(1);
-    std::unique_ptr<Host> host;
-    try {
-      for (std::size_t i = next_++; i < input_.tasks.size() && !halted(); i = next_++) {
-        const SelftestTask& task = input_.tasks[i];
-        if (!host || &host->contract() != task.contract) host = std::make_unique<Host>(*task.contract, options_.host);
-        run_one(task, *host);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!broken_) broken_ = std::current_exception();
-    }
-  }
-
-  bool halted() {
-    const std::lock_guard lock(mutex_);
-    return broken_ != nullptr;
   }
 
   void shrink(Subject& subject) const {
@@ -156,10 +133,8 @@ class Selftest {
   const OnSelftestCase& on_case_;
   std::map<std::string, std::size_t> modes_;
 
-  std::atomic<std::size_t> next_{0};
   std::mutex mutex_;  // what follows
   KillTable table_;
-  std::exception_ptr broken_;
 };
 
 }  // namespace
