@@ -24,10 +24,14 @@ namespace {
 constexpr double kF32Unit = 0x1p-24;
 constexpr double kLeastKept = 1e-3;  // where less of the weights is sure to be kept, there is no bound
 
+// What P rounds to 0 from: eta / (2^offset l), f32 [b, r, 1].
+at::Tensor flushed_below(const Arithmetic& a, const at::Tensor& sum) {
+  return sum.to(at::kFloat).reciprocal().mul_(std::ldexp(format(a.p).eta(), -a.p_offset));
+}
+
 // E(x) = min(x, max(u x, eta / (2^offset l)))
 at::Tensor cast_error(const Arithmetic& a, const at::Tensor& x, const at::Tensor& sum) {
-  const auto tiny = sum.to(at::kFloat).reciprocal().mul_(std::ldexp(format(a.p).eta(), -a.p_offset));
-  return at::minimum(x, at::maximum(x.mul(unit(a.p) / (1 + unit(a.p))), tiny));
+  return at::minimum(x, at::maximum(x.mul(unit(a.p) / (1 + unit(a.p))), flushed_below(a, sum)));
 }
 
 // sum_j w_j |v_j - o|, f64: a key that carries nearly all the weight has v_j - o nearly 0. No product of matrices gives
@@ -120,7 +124,8 @@ LikelyScores likely_scores(const Arithmetic& a, const SoftmaxBlock& block, const
   const auto p = block.p.to(at::kFloat), six = block.error.sigma.mul(kSigmas);
   const auto lost = at::minimum(w.lost, w.grown);  // where exp may be 0, all of p
   const auto usual = at::maximum(p.mul(block.error.usual.expm1()), w.lost.sub(lost)).add_(p.mul(six.square()));
-  const auto spread = independent_spread(p.mul(block.error.usual.exp()).mul_(block.error.sigma), values, out);
+  const auto spread =
+      rounding_spread(p.mul(block.error.usual.exp()).mul_(block.error.sigma), p, {kAlike, a.tile}, values, out);
   return {deviation(usual, values, out), spread.square()};
 }
 
@@ -214,9 +219,17 @@ Tiers output_bound(const BoundModel& model, const SoftmaxBlock& block, const Wei
   auto variance = scores.variance;
   other = scores.usual.div(w.kept);
   of_row_sum = fixed.of_row_sum;
+  auto by_key = fixed.by_key;
   if (unit(a.p) > 0x1p-20) {
-    const auto spread = rounding_spread(a.row_sum_rounded ? cast_error(a, p, block.sum) : cast, p,
-                                        format(a.p).precision(), values, a.row_sum_rounded ? out : at::Tensor());
+    // What may be rounded to 0 is lost for sure, all of one sign; the rest errs either way.
+    const auto of_cast = a.row_sum_rounded ? cast_error(a, p, block.sum) : cast;
+    const auto lost = of_cast.masked_fill(p.sub(w.lost).gt(flushed_below(a, block.sum)), 0);
+    if (a.row_sum_rounded)
+      other.add_(deviation(lost, values, out).div_(w.kept));
+    else
+      by_key = by_key.add(lost.mul(fixed.theta.add(1)));
+    const auto spread = rounding_spread(of_cast.sub(lost), p, {format(a.p).precision(), a.tile}, values,
+                                        a.row_sum_rounded ? out : at::Tensor());
     variance = variance.add(spread.mul(kRoundingSigma).square_());
   }
   if (ordered) {
@@ -225,7 +238,7 @@ Tiers output_bound(const BoundModel& model, const SoftmaxBlock& block, const Wei
     of_row_sum = of_row_sum.add(ordered->row_sum_likely);
   }
   other.add_(variance.sqrt().mul_(kSigmas).div(w.kept));
-  tiers.likely = at::minimum(tiers.worst, finish(model, fixed, w, v, out, {fixed.by_key, other, of_row_sum}));
+  tiers.likely = at::minimum(tiers.worst, finish(model, fixed, w, v, out, {by_key, other, of_row_sum}));
   return tiers;
 }
 
@@ -246,7 +259,9 @@ Tiers lse_bound(const BoundModel& model, const SoftmaxBlock& block, const Weight
   // Scores err independently of each other beside their bias; the square is what exp adds.
   const auto p = block.p.to(at::kFloat), six = block.error.sigma.mul(kSigmas);
   const auto up = p.mul(block.error.usual.expm1()).sum(-1, true);
-  const auto spread = p.mul(block.error.usual.exp()).mul_(six).square_().sum(-1, true).sqrt_();
+  const auto ones = at::ones({p.size(0), p.size(2), 1}, at::kDouble);
+  const auto spread =
+      rounding_spread(p.mul(block.error.usual.exp()).mul_(six), p, {kAlike, a.tile}, ones, {}).to(at::kFloat);
   const auto curved = p.mul(six.square()).sum(-1, true);
   const auto sum = up.add(spread).add_(curved);
   tiers.likely = at::minimum(tiers.worst, finish(sum.neg().log1p_().neg_().masked_fill_(sum.ge(0.5), INFINITY)));

@@ -1,11 +1,14 @@
 #define TORCH_ASSERT_ONLY_METHOD_OPERATORS
 #include "reference/likely.h"
 
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numeric>
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace attest {
@@ -39,59 +42,88 @@ struct Rows {
   }
 };
 
+// Keys whose weights lie within half a unit of a precision of the largest of them, in descending order.
+struct Group {
+  std::vector<double> sum;  // of their errors, a lane each
+  double least = INFINITY, within;
+
+  Group(std::size_t lanes, int precision) : sum(lanes), within(1 - std::ldexp(1.0, -precision - 1)) {}
+  void close(std::vector<double>& squares) {
+    for (std::size_t c = 0; c < sum.size(); ++c) squares[c] += sum[c] * sum[c];
+    std::fill(sum.begin(), sum.end(), 0.0);
+    least = INFINITY;
+  }
+  void enter(double weight, std::vector<double>& squares) {
+    if (weight >= least) return;
+    close(squares);
+    least = weight * within;
+  }
+};
+
+// A weight without the bits in which those that are alike may differ. Orders as the weights do.
+std::uint32_t coarse(float weight) { return std::bit_cast<std::uint32_t>(weight) >> (23 - kAlike); }
+
 }  // namespace
 
-at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, int precision, const at::Tensor& values,
+at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, const Likeness& like, const at::Tensor& values,
                            const at::Tensor& centre) {
   const Rows all(e, p, values, centre);
   auto spread = at::zeros({all.heads, all.rows, all.width}, at::kDouble);
   double* to = spread.mutable_data_ptr<double>();
-  const double step = std::ldexp(1.0, -precision - 1);
   std::vector<std::int64_t> order;
-  std::vector<double> together(static_cast<std::size_t>(all.width)), squares(together.size());
+  std::vector<double> squares(static_cast<std::size_t>(all.width));
+  const std::int64_t tile = like.tile > 0 ? like.tile : 64;
+  Group near(squares.size(), like.precision), alike(squares.size(), kAlike);
   for (std::int64_t b = 0; b < all.heads; ++b)
     for (std::int64_t r = 0; r < all.rows; ++r, to += all.width) {
       const float *errors = all.errors(b, r), *weights = all.weights(b, r);
       order.clear();
       for (std::int64_t j = 0; j < all.keys; ++j)
         if (errors[j] > 0) order.push_back(j);
-      std::sort(order.begin(), order.end(), [&](std::int64_t x, std::int64_t y) { return weights[x] > weights[y]; });
+      std::sort(order.begin(), order.end(), [&](std::int64_t x, std::int64_t y) {
+        const std::uint32_t left = coarse(weights[x]), right = coarse(weights[y]);
+        return left != right ? left > right : x < y;
+      });
+      std::int64_t last_tile = -1;
       std::fill(squares.begin(), squares.end(), 0.0);
-      for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
-        std::fill(together.begin(), together.end(), 0.0);
-        const double least = weights[order[first]] * (1 - step);
-        for (; last < order.size() && weights[order[last]] >= least; ++last) {
-          const double* v = all.value(b, order[last]);
-          const double error = errors[order[last]];
-          for (std::int64_t c = 0; c < all.width; ++c) {
-            const double part = error * (v[c] - all.centre(b, r, c));
-            together[static_cast<std::size_t>(c)] += part;
-            squares[static_cast<std::size_t>(c)] += part * part;
-          }
+      for (const std::int64_t j : order) {
+        near.enter(weights[j], squares);
+        if (j / tile != last_tile) alike.close(squares);
+        alike.enter(weights[j], squares);
+        last_tile = j / tile;
+        const double* v = all.value(b, j);
+        for (std::int64_t c = 0; c < all.width; ++c) {
+          const double part = errors[j] * (v[c] - all.centre(b, r, c));
+          near.sum[static_cast<std::size_t>(c)] += part;
+          alike.sum[static_cast<std::size_t>(c)] += part;
         }
-        for (std::size_t c = 0; c < together.size(); ++c) squares[c] += together[c] * together[c];
       }
+      near.close(squares);
+      alike.close(squares);
       for (std::size_t c = 0; c < squares.size(); ++c) to[c] = std::sqrt(squares[c]);
     }
   return spread;
 }
 
-at::Tensor independent_spread(const at::Tensor& e, const at::Tensor& values, const at::Tensor& centre) {
-  const Rows all(e, {}, values, centre);
-  auto spread = at::zeros({all.heads, all.rows, all.width}, at::kDouble);
-  double* to = spread.mutable_data_ptr<double>();
-  for (std::int64_t b = 0; b < all.heads; ++b)
-    for (std::int64_t r = 0; r < all.rows; ++r, to += all.width)
-      for (std::int64_t j = 0; j < all.keys; ++j) {
-        const double error = all.errors(b, r)[j];
-        if (error == 0) continue;
-        const double* v = all.value(b, j);
-        for (std::int64_t c = 0; c < all.width; ++c) {
-          const double part = error * (v[c] - all.centre(b, r, c));
-          to[c] += part * part;
-        }
-      }
-  return spread.sqrt_();
+at::Tensor mean_group(const at::Tensor& p, int precision) {
+  const auto weights = p.contiguous();
+  const std::int64_t rows = p.size(0) * p.size(1), keys = p.size(2);
+  auto mean = at::ones({p.size(0), p.size(1), 1}, at::kDouble);
+  const double step = std::ldexp(1.0, -precision - 1);
+  std::vector<float> sorted;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* from = weights.const_data_ptr<float>() + r * keys;
+    sorted.assign(from, from + keys);
+    std::erase(sorted, 0.0F);
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    double squares = 0;
+    for (std::size_t first = 0, last = 0; first < sorted.size(); first = last) {
+      while (last < sorted.size() && sorted[last] >= sorted[first] * (1 - step)) ++last;
+      squares += static_cast<double>((last - first) * (last - first));
+    }
+    if (!sorted.empty()) mean.mutable_data_ptr<double>()[r] = squares / static_cast<double>(sorted.size());
+  }
+  return mean;
 }
 
 }  // namespace attest

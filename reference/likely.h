@@ -11,13 +11,21 @@ constexpr double kSigmas = 6;
 // 1/sqrt(3) (uniform within the unit) times 0.7355 (the unit against |x|).
 constexpr double kRoundingSigma = 0.43;
 
-// f64 [b, r, dim_v]: the root of sum over groups of (sum_{j in group} e_j (v_j - o))^2 + sum_j (e_j (v_j - o))^2, e f32
-// [b, r, n] the largest error of each weight, p its size. A group's weights lie within a factor of 2^-precision / 2.
-// `centre` undefined: o = 0.
-at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, int precision, const at::Tensor& values,
+// Scores of keys that are alike to the bit err alike; others agree in P by chance only to about this precision.
+constexpr int kAlike = 16;
+
+// Which keys' errors go together. Weights within a factor of 2^-precision / 2 are rounded alike unless a boundary lies
+// between them; those that are alike to the bit are, within a tile of keys (0: not known), where the maximum is one.
+struct Likeness {
+  int precision = kAlike, tile = 0;
+};
+
+// f64 [b, r, dim_v]: the root of sum over groups of (sum_{j in group} e_j (v_j - o))^2, e f32 [b, r, n] the largest
+// error of each weight, p its size. Groups of both kinds are added. `centre` undefined: o = 0.
+at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, const Likeness& like, const at::Tensor& values,
                            const at::Tensor& centre);
 
-// f64 [b, r, dim_v]: the root of sum_j (e_j |v_j - o|)^2.
-at::Tensor independent_spread(const at::Tensor& e, const at::Tensor& values, const at::Tensor& centre);
+// f64 [b, r, 1]: the mean size of a group, each key counted: 1 where no two weights agree, n where all do.
+at::Tensor mean_group(const at::Tensor& p, int precision);
 
 }  // namespace attest

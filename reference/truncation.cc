@@ -1,6 +1,8 @@
 #define TORCH_ASSERT_ONLY_METHOD_OPERATORS
 #include "reference/truncation.h"
 
+#include "reference/likely.h"
+
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -44,6 +46,7 @@ struct Row {
   const float *p, *up, *v;  // [n], [n], [n, width]
   std::int64_t keys;
   std::size_t width;
+  double alike;  // keys of equal weights in a group, on average: their terms are truncated alike
 };
 
 // Keys [begin, end) of one instruction.
@@ -77,7 +80,7 @@ void step(const Row& row, const Units& u, std::int64_t begin, std::int64_t end, 
     const double after = likely(l, c);
     l.bias[c] += 0.5 * (u.term * usual[c] * std::abs(signs[c]) + u.result * after);
     const double rest = u.term * usual[c];
-    l.variance[c] += ((terms + 1) * rest * rest + u.result * after * u.result * after) / 12;
+    l.variance[c] += (row.alike * (terms + 1) * rest * rest + u.result * after * u.result * after) / 12;
   }
 }
 
@@ -173,12 +176,17 @@ SumErrors value_errors(const ValueSum& sum) {
   const std::int64_t tile = sum.arithmetic.tile > 0 ? sum.arithmetic.tile : std::max<std::int64_t>(keys, 1);
   const std::int64_t tiles = (keys + tile - 1) / tile, splits = std::max(sum.splits, 1),
                      each = (tiles + splits - 1) / splits;
+  const at::Tensor alike = mean_group(sum.p.narrow(2, 0, keys), kAlike);
   Lanes l(static_cast<std::size_t>(width));
   for (std::int64_t b = 0; b < heads; ++b)
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t at = (b * rows + r) * stride, to = (b * rows + r) * width;
-      const Row row{sum.p.const_data_ptr<float>() + at, sum.up.const_data_ptr<float>() + at,
-                    sum.v.const_data_ptr<float>() + b * keys * width, keys, static_cast<std::size_t>(width)};
+      const Row row{sum.p.const_data_ptr<float>() + at,
+                    sum.up.const_data_ptr<float>() + at,
+                    sum.v.const_data_ptr<float>() + b * keys * width,
+                    keys,
+                    static_cast<std::size_t>(width),
+                    alike.const_data_ptr<double>()[b * rows + r]};
       for (std::int64_t begin = 0; begin < tiles; begin += each) {
         l.clear();
         if (sum.start.defined() && begin == 0)

@@ -177,6 +177,10 @@ std::optional<std::string> contradiction(const Case& c) {
     if (bits > c.dim) return fmt::format("in=select: d={} can't hold the {}-bit codes of the positions", c.dim, bits);
     if (c.cap > 0) return fmt::format("in=select: under cap={} no key can win by 104 nats", c.cap);
   }
+  if (c.probe == Probe::Sink && !c.sink) return "in=sink: the case has no sink= to weigh as much as all keys";
+  if (c.probe == Probe::Cap && !(c.cap > 0)) return "in=cap: the case has no cap= for its logits to reach";
+  if (c.keys > 0 && (c.probe == Probe::Codes || c.phase == Phase::Rope))
+    return fmt::format("keys={}: {} has no V to thin out", c.keys, c.phase == Phase::Rope ? "rope" : "in=codes");
   if (c.probe == Probe::Special && c.table == Table::Aliased)
     return "in=special: under table=aliased a NaN that one sequence sees would lie under another's mask";
   if (c.probe == Probe::Codes && c.phase != Phase::Write)

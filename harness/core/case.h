@@ -19,10 +19,27 @@ namespace attest {
 
 enum class Phase { Decode, Prefill, Mixed, Write, Rope };
 enum class Table { Shuffled, Ordered, Aliased, Interleaved };
-enum class Scales { None, KOnly, VOnly, Unit, Odd, Head, SeqHead };
+enum class Scales { None, KOnly, VOnly, Unit, Odd, Head, SeqHead, Wide };
 enum class Strides { Dense, Padded, PaddedOut, Fused };
 enum class Graph { Eager, Full, Piecewise, Padded, Mixed, Compile };
-enum class Probe { Gauss, Peaky, Outlier, Select, Sentinel, Identity, Mass, Special, Codes, File };
+enum class Probe {
+  Gauss,
+  Peaky,
+  Outlier,
+  Select,
+  Sentinel,
+  Identity,
+  Mass,
+  Ramp,
+  Tail,
+  Sink,
+  Cap,
+  Ties,
+  Extreme,
+  Special,
+  Codes,
+  File
+};
 enum class Poison { Nan, Huge, Zero };
 enum class PlanUse { Fresh, Reused };
 enum class RopeStyle { Neox, Interleaved };
@@ -77,6 +94,7 @@ struct Case {
   Graph graph = Graph::Eager;
   Probe probe = Probe::Gauss;
   std::string directory;  // Probe::File reads its tensors here
+  int keys = 0;           // positions of a sequence whose V is not zero, 0: all
   Poison poison = Poison::Nan;
   std::string fault;  // a fault that the backend is asked to commit
   std::uint64_t seed = 0;

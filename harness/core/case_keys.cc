@@ -14,7 +14,7 @@ bool always(const Case&) { return true; }
 bool never(const Case&) { return false; }
 bool with_cache(const Case& c) { return c.phase != Phase::Rope; }
 
-const std::array<CaseKey, 25> kKeys{{
+const std::array<CaseKey, 26> kKeys{{
     {"q", "dtype of q", always, [](const Case& c) { return std::string(name(c.q)); },
      [](Case& c, std::string_view t) { return parse_float_dtype(t, c.q); }},
     {"k", "dtype of the new K (rope: of K), q's unless said", never,
@@ -51,7 +51,7 @@ const std::array<CaseKey, 25> kKeys{{
     {"sink", "dtype of the sink logits, or none", never,
      [](const Case& c) { return print_optional_dtype(c.sink, "none"); },
      [](Case& c, std::string_view t) { return parse_optional_dtype(t, "none", c.sink); }},
-    {"scales", "none, k_only, v_only, unit, odd (no powers of two), head, seq_head", never,
+    {"scales", "none, k_only, v_only, unit, odd (no powers of two), head, seq_head, wide (head, 2^-6 to 2^6)", never,
      [](const Case& c) { return word_of(kScales, c.scales); },
      [](Case& c, std::string_view t) { return parse_word(kScales, t, c.scales); }},
     {"strides",
@@ -76,8 +76,13 @@ const std::array<CaseKey, 25> kKeys{{
     {"graph", "eager, full, piecewise, padded, mixed, compile", never,
      [](const Case& c) { return word_of(kGraphs, c.graph); },
      [](Case& c, std::string_view t) { return parse_word(kGraphs, t, c.graph); }},
-    {"in", "inputs: gauss, peaky, outlier, select, sentinel, identity, mass, special, codes, file:DIR", never,
-     print_probe, parse_probe},
+    {"in",
+     "inputs: gauss, peaky, outlier, select, sentinel, identity, mass, ramp, tail, sink, cap, ties, extreme, special, "
+     "codes, file:DIR",
+     never, print_probe, parse_probe},
+    {"keys", "positions of a sequence whose V is not zero, 0: all", never,
+     [](const Case& c) { return std::to_string(c.keys); },
+     [](Case& c, std::string_view t) { return parse_int(t, 0, c.keys); }},
     {"poison", "what lies in unused places: nan, huge or zero", never,
      [](const Case& c) { return word_of(kPoisons, c.poison); },
      [](Case& c, std::string_view t) { return parse_word(kPoisons, t, c.poison); }},

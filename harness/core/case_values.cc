@@ -24,18 +24,20 @@ const Names<Table> kTables{{Table::Shuffled, "shuffled"},
                            {Table::Ordered, "ordered"},
                            {Table::Aliased, "aliased"},
                            {Table::Interleaved, "interleaved"}};
-const Names<Scales> kScales{{Scales::None, "none"},       {Scales::KOnly, "k_only"}, {Scales::VOnly, "v_only"},
-                            {Scales::Unit, "unit"},       {Scales::Odd, "odd"},      {Scales::Head, "head"},
-                            {Scales::SeqHead, "seq_head"}};
+const Names<Scales> kScales{{Scales::None, "none"},        {Scales::KOnly, "k_only"}, {Scales::VOnly, "v_only"},
+                            {Scales::Unit, "unit"},        {Scales::Odd, "odd"},      {Scales::Head, "head"},
+                            {Scales::SeqHead, "seq_head"}, {Scales::Wide, "wide"}};
 const Names<Strides> kStrides{{Strides::Dense, "dense"},
                               {Strides::Padded, "padded"},
                               {Strides::PaddedOut, "padded_out"},
                               {Strides::Fused, "fused"}};
 const Names<Graph> kGraphs{{Graph::Eager, "eager"},   {Graph::Full, "full"},   {Graph::Piecewise, "piecewise"},
                            {Graph::Padded, "padded"}, {Graph::Mixed, "mixed"}, {Graph::Compile, "compile"}};
-const Names<Probe> kProbes{{Probe::Gauss, "gauss"},   {Probe::Peaky, "peaky"},       {Probe::Outlier, "outlier"},
-                           {Probe::Select, "select"}, {Probe::Sentinel, "sentinel"}, {Probe::Identity, "identity"},
-                           {Probe::Mass, "mass"},     {Probe::Special, "special"},   {Probe::Codes, "codes"}};
+const Names<Probe> kProbes{{Probe::Gauss, "gauss"},     {Probe::Peaky, "peaky"},       {Probe::Outlier, "outlier"},
+                           {Probe::Select, "select"},   {Probe::Sentinel, "sentinel"}, {Probe::Identity, "identity"},
+                           {Probe::Mass, "mass"},       {Probe::Ramp, "ramp"},         {Probe::Tail, "tail"},
+                           {Probe::Sink, "sink"},       {Probe::Cap, "cap"},           {Probe::Ties, "ties"},
+                           {Probe::Extreme, "extreme"}, {Probe::Special, "special"},   {Probe::Codes, "codes"}};
 const Names<Poison> kPoisons{{Poison::Nan, "nan"}, {Poison::Huge, "huge"}, {Poison::Zero, "zero"}};
 const Names<PlanUse> kPlans{{PlanUse::Fresh, "fresh"}, {PlanUse::Reused, "reused"}};
 const Names<RopeStyle> kStyles{{RopeStyle::Neox, "neox"}, {RopeStyle::Interleaved, "interleaved"}};

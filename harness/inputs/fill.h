@@ -8,6 +8,7 @@
 #include "harness/inputs/scales.h"
 
 #include <memory>
+#include <optional>
 
 namespace attest {
 
@@ -17,7 +18,8 @@ class Fill {
   virtual double q(int seq, int row, int head, int dim) const = 0;       // head: query head
   virtual double k(int seq, int position, int head, int dim) const = 0;  // head: KV head
   virtual double v(int seq, int position, int head, int dim) const = 0;
-  virtual bool one_hot() const { return false; }  // Call::one_hot
+  virtual std::optional<double> sink(int) const { return std::nullopt; }  // of a query head; unset: the case's own
+  virtual bool one_hot() const { return false; }                          // Call::one_hot
 };
 
 // What every fill is made from; outlives it.
@@ -34,6 +36,9 @@ std::unique_ptr<Fill> make_fill(Probe probe, const FillContext& context);
 
 std::unique_ptr<Fill> make_random_fill(Probe probe, const FillContext& context);  // gauss, peaky, outlier, special
 std::unique_ptr<Fill> make_exact_fill(Probe probe, const FillContext& context);   // select, sentinel, identity, mass
+std::unique_ptr<Fill> make_logit_fill(Probe probe, const FillContext& context);  // ramp, tail, sink, cap, ties, extreme
+// `whole` with V zero but at `keys` positions of each sequence: its last, its first, and others drawn by the seed.
+std::unique_ptr<Fill> make_sparse_fill(std::unique_ptr<Fill> whole, int keys, const FillContext& context);
 
 // Keys that every row of a sequence sees, and that the row sees.
 KeyRange visible_to_all(const Problem& problem, int seq);

@@ -1,6 +1,7 @@
 #include "harness/core/error.h"
 #include "harness/inputs/fill.h"
 #include "harness/inputs/random.h"
+#include "harness/inputs/select_address.h"
 
 #include <fmt/format.h>
 
@@ -59,12 +60,7 @@ class SelectFill : public Fill {
     return dim < bits_ * repeats_ ? code(position, dim) * volume(seq, head).k : 0;
   }
   double v(int seq, int position, int head, int dim) const override {
-    // Low digits first: position (5), KV head (2), sequence (2), seed (2); the address repeats over the dims.
-    const int seed = static_cast<int>(context_.seed & 63);
-    const int address[11]{position & 7,       position >> 3 & 7, position >> 6 & 7, position >> 9 & 7,
-                          position >> 12 & 7, head & 7,          head >> 3 & 7,     seq & 7,
-                          seq >> 3 & 7,       seed & 7,          seed >> 3};
-    return (dim % 2 ? -1 : 1) * address[dim % 11];
+    return select_digit({position, head, seq, static_cast<int>(context_.seed & 63)}, dim);
   }
   bool one_hot() const override { return true; }
 
@@ -131,11 +127,12 @@ class SentinelFill : public Fill {
   Random random_;
 };
 
-// IDENTITY: V is an identity block over dim_v consecutive keys: the output is that stretch of P itself.
+// IDENTITY: V is an identity block over dim_v consecutive keys: the output is that stretch of P itself. Seeds that
+// follow each other read the blocks in turn.
 class IdentityFill : public Fill {
  public:
   explicit IdentityFill(const FillContext& context)
-      : context_(context), random_(context.seed, "identity"), gauss_(make_random_fill(Probe::Gauss, context_)) {}
+      : context_(context), gauss_(make_random_fill(Probe::Gauss, context_)) {}
 
   double q(int seq, int row, int head, int dim) const override { return gauss_->q(seq, row, head, dim); }
   double k(int seq, int position, int head, int dim) const override { return gauss_->k(seq, position, head, dim); }
@@ -144,13 +141,14 @@ class IdentityFill : public Fill {
     const int last_row = p.seqs[static_cast<std::size_t>(seq)].len_q - 1;
     const KeyRange seen = visible_to(p, seq, std::max(last_row, 0));
     if (seen.size() == 0) return 0;
-    const int inside = seen.begin + below(random_, seen.size(), index(seq, head, 0));
-    return position - inside / p.dim_v * p.dim_v == dim;
+    const int first = seen.begin / p.dim_v, blocks = (seen.end - 1) / p.dim_v + 1 - first;
+    const int block =
+        first + static_cast<int>((context_.seed + index(seq, head, 0) % 64) % static_cast<unsigned>(blocks));
+    return position - block * p.dim_v == dim;
   }
 
  private:
   FillContext context_;
-  Random random_;
   std::unique_ptr<Fill> gauss_;
 };
 
@@ -225,6 +223,12 @@ std::unique_ptr<Fill> make_fill(Probe probe, const FillContext& context) {
     case Probe::Identity:
     case Probe::Codes:
     case Probe::Mass: return make_exact_fill(probe, context);
+    case Probe::Ramp:
+    case Probe::Tail:
+    case Probe::Sink:
+    case Probe::Cap:
+    case Probe::Ties:
+    case Probe::Extreme: return make_logit_fill(probe, context);
     default: return make_random_fill(probe, context);
   }
 }

@@ -157,7 +157,7 @@ void add_scales(CallBuilder& to, const CallScales& scales) {
 
 // One sink logit a head, about as heavy as all keys together, 1.5 more or less: evenly spread, so that no two are alike
 // (in bf16, up to 64 heads).
-void add_sinks(CallBuilder& to, const Problem& p, std::uint64_t seed) {
+void add_sinks(CallBuilder& to, const Problem& p, const Fill& fill, std::uint64_t seed) {
   if (!p.sink) return;
   const Random random(seed, "sinks");
   const auto order = random.permutation(p.heads_q, 0);
@@ -165,8 +165,10 @@ void add_sinks(CallBuilder& to, const Problem& p, std::uint64_t seed) {
   const double first =
       std::ldexp(static_cast<double>(1 + 2 * random.below(4, static_cast<std::uint64_t>(p.heads_q) * 2)), -3);
   to.add(Slot::Sinks, *p.sink, {p.heads_q});
-  for (int head = 0; head < p.heads_q; ++head)
-    to.set(Slot::Sinks, {head}, all_keys + 3 * (order[static_cast<std::size_t>(head)] + first) / p.heads_q - 1.5);
+  for (int head = 0; head < p.heads_q; ++head) {
+    const double drawn = all_keys + 3 * (order[static_cast<std::size_t>(head)] + first) / p.heads_q - 1.5;
+    to.set(Slot::Sinks, {head}, fill.sink(head).value_or(drawn));
+  }
 }
 
 }  // namespace
@@ -179,7 +181,8 @@ Call make_inputs(const Case& c, const Problem& p, const CacheTables& tables) {
     const CallScales scales = make_scales(p, c.seed);
     const FillContext context{p, scales, c.seed};
     const PageTable table = make_page_table(p, c.table, c.seed);
-    const auto fill = make_fill(c.probe, context);
+    auto fill = make_fill(c.probe, context);
+    if (c.keys > 0) fill = make_sparse_fill(std::move(fill), c.keys, context);
     builder.call().one_hot = fill->one_hot();
     add_tokens(builder, p);
     add_caches(builder, p, tables);
@@ -190,7 +193,7 @@ Call make_inputs(const Case& c, const Problem& p, const CacheTables& tables) {
     if (writes(p.op)) add_slot_mapping(builder, p, table, c.seed);
     add_scales(builder, scales);
     if (attends(p.op)) {
-      add_sinks(builder, p, c.seed);
+      add_sinks(builder, p, *fill, c.seed);
       builder.add_output(Slot::Out, p.out, {p.total_q, p.heads_q, p.dim_v},
                          token_strides(p.heads_q, p.dim_v, p.strides == Strides::PaddedOut));
       if (p.lse) builder.add_output(Slot::Lse, DType::F32, {p.heads_q, p.total_q});

@@ -2,6 +2,8 @@
 
 #include "harness/inputs/random.h"
 
+#include <cmath>
+
 namespace attest {
 namespace {
 
@@ -11,12 +13,22 @@ constexpr int kSteps = 819;
 enum class Third { K, V, Q };
 
 ScaleSet spread(const Dims& shape, std::uint64_t seed, Third third) {
-  const auto order = Random(seed, "scales").permutation(kSteps, 0);
+  const Random random(seed, "scales");
+  const auto order = random.permutation(kSteps, 0);
   ScaleSet set{.present = true, .shape = shape, .values = {}};
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     const auto step = order[static_cast<std::size_t>((static_cast<int>(third) * kSteps / 3 + i) % kSteps)];
     set.values.push_back(static_cast<float>(307 + 2 * step) / 1024.0F);
   }
+  return set;
+}
+
+// Each times a power of two from 2^-6 to 2^6, the same for no two neighbours.
+ScaleSet wide(ScaleSet set, std::uint64_t seed, Third third) {
+  constexpr int kMost = 6;
+  const auto powers = Random(seed, "wide scales").permutation(2 * kMost + 1, static_cast<std::uint64_t>(third) * 100);
+  for (std::size_t i = 0; i < set.values.size(); ++i)
+    set.values[i] = std::ldexp(set.values[i], powers[i % powers.size()] - kMost);
   return set;
 }
 
@@ -46,6 +58,11 @@ CallScales make_scales(const Problem& p, std::uint64_t seed) {
       scales.k = per_tensor(0.37F);
       scales.v = per_tensor(0.71F);
       if (scaled_q) scales.q = per_tensor(0.53F);
+      break;
+    case Scales::Wide:
+      scales.k = wide(spread({p.heads_kv}, seed, Third::K), seed, Third::K);
+      scales.v = wide(spread({p.heads_kv}, seed, Third::V), seed, Third::V);
+      if (scaled_q) scales.q = wide(spread({p.heads_kv}, seed, Third::Q), seed, Third::Q);
       break;
     case Scales::Head:
     case Scales::SeqHead: {

@@ -40,8 +40,8 @@ void collect(const YamlFile& file, const YAML::Node& mapping, std::vector<Entry>
   std::vector<std::string> own;
   for (const auto& pair : mapping) {
     if (pair.first.Scalar() != "<<") continue;
-    if (pair.second.IsSequence())
-      for (const auto& part : pair.second) collect(file, part, entries, depth + 1);
+    if (pair.second.IsSequence())  // the first of several wins, as YAML's merge type has it
+      for (std::size_t i = pair.second.size(); i-- > 0;) collect(file, pair.second[i], entries, depth + 1);
     else
       collect(file, pair.second, entries, depth + 1);
   }

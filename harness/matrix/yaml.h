@@ -19,7 +19,7 @@ class YamlFile {
   std::string place(const YAML::Node& node) const;  // "cases/smoke.yaml:12"
   [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const;
 
-  // Calls `visit(key, key's node, value)` for each entry, those merged by `<<` first, later ones overriding them.
+  // Calls `visit(key, key's node, value)` for each entry, those merged by `<<` first; of a merged list the first wins.
   // Throws UsageError for a node that is no mapping, a key given twice, one without a value, and one that is not in
   // `known`.
   void each(const YAML::Node& mapping, const std::vector<std::string>& known,

@@ -1,6 +1,7 @@
 #include "harness/run/checks.h"
 
 #include "harness/core/words.h"
+#include "harness/run/what_was_read.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,6 +87,14 @@ std::optional<Failure> check_output(const Launched& l, Slot slot, const Expected
                          !compare(right, elements_of(l.arena.view(l.call, slot)), l.problem, BoundTier::Det).holds());
 }
 
+// A one-hot output that is off says which key it came from.
+std::optional<Failure> with_words(const Launched& l, const ExpectedTensor& right, std::optional<Failure> failure) {
+  if (!failure || !failure->worst || !l.call.one_hot) return failure;
+  const auto words = what_was_read(l.problem, l.call, right, l.arena.view(l.call, Slot::Out), failure->worst->place);
+  if (words) failure->message += "; " + *words;
+  return failure;
+}
+
 std::optional<Failure> check_lse(const Launched& l, const ExpectedTensor& right, Verdict& verdict) {
   Comparison c = compare(right, elements_of_lse(l.arena.view(l.call, Slot::Lse)), l.problem);
   verdict.lse_ratio = c.ratio;
@@ -152,7 +161,7 @@ std::optional<Failure> check_values(const Launched& l, const Outcomes& right, Ve
     keep_first(check_output(l, Slot::QOut, right.values.out, verdict));
     keep_first(check_output(l, Slot::KOut, right.values.k_out, verdict));
   } else if (l.problem.op != Op::Write) {
-    keep_first(check_output(l, Slot::Out, right.values.out, verdict));
+    keep_first(with_words(l, right.values.out, check_output(l, Slot::Out, right.values.out, verdict)));
     if (l.call.has(Slot::Lse)) keep_first(check_lse(l, right.values.lse, verdict));
   }
   if (verdict.cells.size() > 8) verdict.cells.resize(8);

@@ -79,7 +79,7 @@ class CaseMaker {
     const double caps[]{0, 30, 0.1, 1.0 / 3, 50.123456789, 1e-7, 1e22};
     c.cap = caps[below(std::size(caps))];
     c.sink = maybe_dtype();
-    c.scales = word(Scales::SeqHead);
+    c.scales = word(Scales::Wide);
     c.strides = word(Strides::Fused);
     c.splits = coin() ? 0 : below(64);
     c.plan = word(PlanUse::Reused);
@@ -89,6 +89,7 @@ class CaseMaker {
     c.graph = word(Graph::Compile);
     c.probe = word(Probe::File);
     if (c.probe == Probe::File) c.directory = text();
+    c.keys = coin() ? 0 : below(64);
     c.poison = word(Poison::Zero);
     if (coin()) c.fault = "f" + text();
     c.seed = random_() >> below(64);
@@ -117,9 +118,9 @@ TEST(Token, EveryCaseParsesBack) {
   EXPECT_EQ(phases.size(), phase_names().size());
   const std::map<std::string, std::size_t> words{
       {"q", 8},       {"k", 9},     {"v", 9},     {"kv", cache_names().size()},
-      {"out", 9},     {"table", 4}, {"sink", 9},  {"scales", 7},
+      {"out", 9},     {"table", 4}, {"sink", 9},  {"scales", 8},
       {"strides", 4}, {"plan", 2},  {"style", 2}, {"offsets", 2},
-      {"graph", 6},   {"in", 10},   {"poison", 3}};
+      {"graph", 6},   {"in", 16},   {"poison", 3}};
   for (const auto& [key, count] : words) EXPECT_EQ(values[key].size(), count) << key;
   for (const auto& [key, seen] : values) EXPECT_GT(seen.size(), 1U) << key << " has no second value in the generator";
 }
@@ -171,6 +172,7 @@ TEST(Token, KeysComeInOneOrder) {
          .graph = Graph::Full,
          .probe = Probe::File,
          .directory = "/a b/c#1/50%",
+         .keys = 5,
          .poison = Poison::Huge,
          .fault = "skip_last",
          .seed = 9};
@@ -178,7 +180,7 @@ TEST(Token, KeysComeInOneOrder) {
       "mixed/fa3/q=f16/k=f32/v=fp8_e4m3/kv=fp8_e5m2/out=bf16/h=6:3/d=64/dv=32/page=24/seq=1x2,2*3x4,1x2/table=ordered/"
       "mask=window:4,-1/cap=0.1/"
       "sink=f32/scales=seq_head/strides=padded_out/splits=3/plan=reused/rot=8/style=interleaved/offsets=on/graph=full/"
-      "in=file:%2Fa%20b%2Fc%231%2F50%25/poison=huge/fault=skip_last#9";
+      "in=file:%2Fa%20b%2Fc%231%2F50%25/keys=5/poison=huge/fault=skip_last#9";
   EXPECT_EQ(token(c), text);
   EXPECT_EQ(parse_token(text), c);
 }
@@ -219,6 +221,7 @@ TEST(Token, TellsAllCasesApart) {
       [](Case& c) { c.offsets = true; },
       [](Case& c) { c.graph = Graph::Compile; },
       [](Case& c) { c.probe = Probe::Mass; },
+      [](Case& c) { c.keys = 1; },
       [](Case& c) { c.poison = Poison::Zero; },
       [](Case& c) { c.fault = "x"; },
       [](Case& c) { c.seed = 1; },

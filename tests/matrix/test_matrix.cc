@@ -71,10 +71,10 @@ TEST_F(MatrixTest, LengthsFollowThePage) {
                          begin + "32/seq=2x30#1"}));
 }
 
-TEST_F(MatrixTest, MergesLaterOnesOverEarlier) {
+TEST_F(MatrixTest, OfMergedMappingsTheFirstWins) {
   const auto all = tokens(
       "define:\n  - &base {phase: decode, backend: native, seq: 1x5, d: 64}\n  - &fp8 {kv: fp8, d: 96}\nblocks:\n  - "
-      "{name: a, <<: *base}\n  - {name: b, <<: [*base, *fp8]}\n  - {<<: *base, name: c, d: 128}\n"
+      "{name: a, <<: *base}\n  - {name: b, <<: [*fp8, *base]}\n  - {<<: *base, name: c, d: 128}\n"
       "  - {d: 256, <<: *base, name: d}\n");
   EXPECT_EQ(all,
             (Tokens{decode("h=8:2/d=64/page=16/seq=1x5#1"), "decode/native/q=bf16/kv=fp8/h=8:2/d=96/page=16/seq=1x5#1",
