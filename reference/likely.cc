@@ -44,18 +44,19 @@ struct Rows {
 
 // Keys whose weights lie within half a unit of a precision of the largest of them, in descending order.
 struct Group {
-  std::vector<double> sum;  // of their errors, a lane each
+  std::vector<double> sum, squares;  // of their errors, a lane each; of the sums of groups before
   double least = INFINITY, within;
 
-  Group(std::size_t lanes, int precision) : sum(lanes), within(1 - std::ldexp(1.0, -precision - 1)) {}
-  void close(std::vector<double>& squares) {
+  Group(std::size_t lanes, int precision) : sum(lanes), squares(lanes), within(1 - std::ldexp(1.0, -precision - 1)) {}
+  void start() { std::fill(squares.begin(), squares.end(), 0.0); }
+  void close() {
     for (std::size_t c = 0; c < sum.size(); ++c) squares[c] += sum[c] * sum[c];
     std::fill(sum.begin(), sum.end(), 0.0);
     least = INFINITY;
   }
-  void enter(double weight, std::vector<double>& squares) {
+  void enter(double weight) {
     if (weight >= least) return;
-    close(squares);
+    close();
     least = weight * within;
   }
 };
@@ -71,9 +72,9 @@ at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, const Liken
   auto spread = at::zeros({all.heads, all.rows, all.width}, at::kDouble);
   double* to = spread.mutable_data_ptr<double>();
   std::vector<std::int64_t> order;
-  std::vector<double> squares(static_cast<std::size_t>(all.width));
   const std::int64_t tile = like.tile > 0 ? like.tile : 64;
-  Group near(squares.size(), like.precision), alike(squares.size(), kAlike);
+  const auto width = static_cast<std::size_t>(all.width);
+  Group near(width, like.precision), alike(width, kAlike), alike_in_tile(width, kAlike);
   for (std::int64_t b = 0; b < all.heads; ++b)
     for (std::int64_t r = 0; r < all.rows; ++r, to += all.width) {
       const float *errors = all.errors(b, r), *weights = all.weights(b, r);
@@ -85,22 +86,22 @@ at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, const Liken
         return left != right ? left > right : x < y;
       });
       std::int64_t last_tile = -1;
-      std::fill(squares.begin(), squares.end(), 0.0);
+      for (Group* group : {&near, &alike, &alike_in_tile}) group->start();
       for (const std::int64_t j : order) {
-        near.enter(weights[j], squares);
-        if (j / tile != last_tile) alike.close(squares);
-        alike.enter(weights[j], squares);
+        if (j / tile != last_tile) alike_in_tile.close();
         last_tile = j / tile;
+        for (Group* group : {&near, &alike, &alike_in_tile}) group->enter(weights[j]);
         const double* v = all.value(b, j);
-        for (std::int64_t c = 0; c < all.width; ++c) {
-          const double part = errors[j] * (v[c] - all.centre(b, r, c));
-          near.sum[static_cast<std::size_t>(c)] += part;
-          alike.sum[static_cast<std::size_t>(c)] += part;
+        for (std::size_t c = 0; c < width; ++c) {
+          const double part = errors[j] * (v[c] - all.centre(b, r, static_cast<std::int64_t>(c)));
+          near.sum[c] += part;
+          alike.sum[c] += part;
+          alike_in_tile.sum[c] += part;
         }
       }
-      near.close(squares);
-      alike.close(squares);
-      for (std::size_t c = 0; c < squares.size(); ++c) to[c] = std::sqrt(squares[c]);
+      for (Group* group : {&near, &alike, &alike_in_tile}) group->close();
+      for (std::size_t c = 0; c < width; ++c)
+        to[c] = std::sqrt(near.squares[c] + std::max(alike.squares[c], alike_in_tile.squares[c]));
     }
   return spread;
 }
@@ -114,7 +115,7 @@ at::Tensor mean_group(const at::Tensor& p, int precision) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const float* from = weights.const_data_ptr<float>() + r * keys;
     sorted.assign(from, from + keys);
-    std::erase(sorted, 0.0F);
+    std::erase_if(sorted, [](float weight) { return !(weight > 0); });  // rows that see no key hold NaN
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     double squares = 0;
     for (std::size_t first = 0, last = 0; first < sorted.size(); first = last) {

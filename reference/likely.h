@@ -15,13 +15,15 @@ constexpr double kRoundingSigma = 0.43;
 constexpr int kAlike = 16;
 
 // Which keys' errors go together. Weights within a factor of 2^-precision / 2 are rounded alike unless a boundary lies
-// between them; those that are alike to the bit are, within a tile of keys (0: not known), where the maximum is one.
+// between them; those that are alike to the bit are, in all tiles or, where each has a maximum of its own, within a
+// tile of keys (0: not known).
 struct Likeness {
   int precision = kAlike, tile = 0;
 };
 
 // f64 [b, r, dim_v]: the root of sum over groups of (sum_{j in group} e_j (v_j - o))^2, e f32 [b, r, n] the largest
-// error of each weight, p its size. Groups of both kinds are added. `centre` undefined: o = 0.
+// error of each weight, p its size. Both kinds of groups are added, of the second the worse reading. `centre`
+// undefined: o = 0.
 at::Tensor rounding_spread(const at::Tensor& e, const at::Tensor& p, const Likeness& like, const at::Tensor& values,
                            const at::Tensor& centre);
 

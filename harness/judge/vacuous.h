@@ -14,8 +14,8 @@ struct TrivialOutput {
   Element output;
 };
 
-// The trivial outputs that exist for the problem: zeros, the negated output, another row, another head, another
-// sequence. Those made from other inputs (the mean of V, the output of another seed) are added by the caller.
+// The trivial outputs that exist for the problem: zeros, the negated output, a constant, another row, another head,
+// another sequence. Those made from other inputs (the mean of V, the output of another seed) are added by the caller.
 std::vector<TrivialOutput> trivial_outputs(const ExpectedTensor& expected, const Problem& problem);
 
 // The name of the first one that the rule accepts, if any.

@@ -36,12 +36,13 @@ ExpectedTensor changed(ExpectedTensor tensor, Change change) {
 }
 
 TEST(Vacuous, TrivialOutputsThatExist) {
-  const std::string zeros = "zeros", negated = "the output negated", row = "another row", head = "another head",
-                    sequence = "another sequence";
-  EXPECT_EQ(names(numbered(3, 2, 3), ragged_problem()), (std::vector{zeros, negated, row, sequence, head}));
-  EXPECT_EQ(names(numbered(1, 1, 3), ragged_problem("1x4", "1:1")), (std::vector{zeros, negated}));
-  EXPECT_EQ(names(numbered(2, 1, 3), ragged_problem("1x4,1x5", "1:1")), (std::vector{zeros, negated, sequence}));
-  EXPECT_EQ(names(numbered(2, 1, 3), ragged_problem("2x4,0x5", "1:1")), (std::vector{zeros, negated, row}));
+  const std::string zeros = "zeros", negated = "the output negated", constant = "a constant", row = "another row",
+                    head = "another head", sequence = "another sequence";
+  EXPECT_EQ(names(numbered(3, 2, 3), ragged_problem()), (std::vector{zeros, negated, constant, row, sequence, head}));
+  EXPECT_EQ(names(numbered(1, 1, 3), ragged_problem("1x4", "1:1")), (std::vector{zeros, negated, constant}));
+  EXPECT_EQ(names(numbered(2, 1, 3), ragged_problem("1x4,1x5", "1:1")),
+            (std::vector{zeros, negated, constant, sequence}));
+  EXPECT_EQ(names(numbered(2, 1, 3), ragged_problem("2x4,0x5", "1:1")), (std::vector{zeros, negated, constant, row}));
 }
 
 TEST(Vacuous, NothingIsAcceptedOfTellableOutputs) {
@@ -58,13 +59,25 @@ TEST(Vacuous, ZerosWhenAllAreWithinTheirBoundOfZero) {
       "zeros");
 }
 
+TEST(Vacuous, AConstantWhenOneLiesWithinAllBounds) {
+  auto expected = numbered(1, 1, 3);
+  const auto problem = ragged_problem("1x4", "1:1");
+  expected.value = {1.0, 1.5, 2.0};
+  expected.bound = {0.6, 0.1, 0.6};
+  EXPECT_EQ(accepted(expected, problem), "a constant");
+  expected.likely = {0.45, 0.1, 0.6};  // what judges
+  EXPECT_EQ(accepted(expected, problem), "a constant");
+  expected.likely = {0.3, 0.1, 0.6};
+  EXPECT_EQ(accepted(expected, problem), std::nullopt);
+}
+
 TEST(Vacuous, TheNegatedWhenTwiceTheValueIsWithinTheBound) {
   auto expected = numbered(1, 1, 3);
   expected.value = {0.2, -0.25, 0.25};
   expected.bound = {0.5, 0.5, 0.5};
   const auto problem = ragged_problem("1x4", "1:1");
   EXPECT_EQ(accepted(expected, problem), "zeros");
-  expected.bound = {0.5, 0.5, 0.1};
+  expected.bound = {0.5, 0.3, 0.1};
   EXPECT_EQ(accepted(expected, problem), std::nullopt);
   expected.value[2] = 0;  // zeros, and its negative, are right there
   expected.bound = {0.4, 0.5, 0};
