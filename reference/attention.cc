@@ -18,7 +18,7 @@
 namespace attest {
 namespace {
 
-constexpr std::int64_t kBlockScores = std::int64_t{1} << 21;  // scores held at once: heads * rows * keys
+constexpr std::int64_t kBlockScores = std::int64_t{1} << 17;  // scores held at once: heads * rows * keys
 
 struct Block {                    // results of some rows of some heads of one sequence, f64
   at::Tensor out, bound, likely;  // [b, r, dim_v], scaled by v_scale
@@ -114,12 +114,12 @@ Block attend_block(const Problem& problem, const SequenceTensors& s, const Bound
   return result;
 }
 
-SequenceTensors slice(const SequenceTensors& all, std::int64_t head, std::int64_t heads, std::int64_t row,
-                      std::int64_t rows) {
-  const auto of_heads = [&](const at::Tensor& t) { return t.narrow(0, head, heads); };
+// Some rows of some heads; K and V of `all` are those of these heads already.
+SequenceTensors slice(const SequenceTensors& all, HeadRange heads, std::int64_t row, std::int64_t rows) {
+  const auto of_heads = [&](const at::Tensor& t) { return t.narrow(0, heads.begin, heads.count); };
   return {.q = of_heads(all.q).narrow(1, row, rows),
-          .k = of_heads(all.k),
-          .v = of_heads(all.v),
+          .k = all.k,
+          .v = all.v,
           .score_factor = of_heads(all.score_factor),
           .v_factor = of_heads(all.v_factor),
           .sink = all.sink.defined() ? of_heads(all.sink).narrow(1, row, rows) : at::Tensor(),
@@ -214,20 +214,24 @@ Expected attend(const Problem& p, const Call& call, const Arithmetic& arithmetic
       store(p, keyless_block(p, model, rows, row_sinks), p.first_row(seq), 0, 0, rules, expected);
       continue;
     }
-    const SequenceTensors all{.q = queries(p, call, seq),
-                              .k = cache.keys(seq),
-                              .v = cache.values(seq),
-                              .score_factor = score_factors(p, call, seq).view({-1, 1, 1}),
-                              .v_factor = value_factors(p, call, seq).view({-1, 1, 1}),
-                              .sink = row_sinks,
-                              .hidden = hidden(p, seq)};
+    SequenceTensors all{.q = queries(p, call, seq),
+                        .k = {},
+                        .v = {},
+                        .score_factor = score_factors(p, call, seq).view({-1, 1, 1}),
+                        .v_factor = value_factors(p, call, seq).view({-1, 1, 1}),
+                        .sink = row_sinks,
+                        .hidden = hidden(p, seq)};
     const std::int64_t row_step = std::clamp<std::int64_t>(kBlockScores / s.len_kv, 1, rows);
     const std::int64_t head_step = std::clamp<std::int64_t>(kBlockScores / (s.len_kv * row_step), 1, p.heads_kv);
-    for (std::int64_t head = 0; head < p.heads_kv; head += head_step)
+    for (std::int64_t head = 0; head < p.heads_kv; head += head_step) {
+      const HeadRange heads{head, std::min(head_step, p.heads_kv - head)};
+      all.k = cache.keys(seq, heads);
+      all.v = cache.values(seq, heads);
       for (std::int64_t row = 0; row < rows; row += row_step) {
-        const auto part = slice(all, head, std::min(head_step, p.heads_kv - head), row, std::min(row_step, rows - row));
+        const auto part = slice(all, heads, row, std::min(row_step, rows - row));
         store(p, attend_block(p, part, model, call.one_hot, options), p.first_row(seq), head, row, rules, expected);
       }
+    }
   }
   return expected;
 }

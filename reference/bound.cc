@@ -1,6 +1,7 @@
 #define TORCH_ASSERT_ONLY_METHOD_OPERATORS
 #include "reference/bound.h"
 
+#include "reference/deviation.h"
 #include "reference/likely.h"
 #include "reference/roundings.h"
 #include "reference/truncation.h"
@@ -32,26 +33,6 @@ at::Tensor flushed_below(const Arithmetic& a, const at::Tensor& sum) {
 // E(x) = min(x, max(u x, eta / (2^offset l)))
 at::Tensor cast_error(const Arithmetic& a, const at::Tensor& x, const at::Tensor& sum) {
   return at::minimum(x, at::maximum(x.mul(unit(a.p) / (1 + unit(a.p))), flushed_below(a, sum)));
-}
-
-// sum_j w_j |v_j - o|, f64: a key that carries nearly all the weight has v_j - o nearly 0. No product of matrices gives
-// this: Cauchy-Schwarz is loose by sqrt(n) / 2 where V is sparse.
-at::Tensor deviation(const at::Tensor& weights, const at::Tensor& values, const at::Tensor& out) {
-  const auto w = weights.contiguous(), v = values.to(at::kDouble).contiguous(), o = out.to(at::kDouble).contiguous();
-  const std::int64_t heads = w.size(0), rows = w.size(1), keys = w.size(2), width = v.size(2);
-  auto sums = at::zeros({heads, rows, width}, at::kDouble);
-  const float* from = w.const_data_ptr<float>();
-  for (std::int64_t b = 0; b < heads; ++b)
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t j = 0; j < keys; ++j) {
-        const double weight = *from++;
-        if (weight == 0) continue;
-        const double* value = v.const_data_ptr<double>() + (b * keys + j) * width;
-        const double* centre = o.const_data_ptr<double>() + (b * rows + r) * width;
-        double* sum = sums.mutable_data_ptr<double>() + (b * rows + r) * width;
-        for (std::int64_t c = 0; c < width; ++c) sum[c] += weight * std::abs(value[c] - centre[c]);
-      }
-  return sums;
 }
 
 // Merging splits with weights exp(lse_s - lse): what the roundings of the splits' log-sums change in each key's weight,

@@ -6,15 +6,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
+#include <vector>
 
 namespace attest {
 namespace {
 
-std::vector<double> decode_storage(const Tensor& storage) {
-  std::vector<double> values(static_cast<std::size_t>(element_count(storage.view().shape)));
-  decode_array(storage.view().dtype, storage.bytes().data(), std::span<double>(values));
-  return values;
-}
+// The dims of one key of one head, as doubles.
+class RowReader {
+ public:
+  RowReader(const Tensor& storage, const CachePlace& place)
+      : place_(place),
+        dtype_(storage.view().dtype),
+        bytes_(storage.bytes().data()),
+        in_a_row_(place.table.empty() && place.dim == 1) {}
+
+  void read(std::int64_t page, std::int64_t slot, std::int64_t head, std::span<double> to) const {
+    if (in_a_row_) return decode_array(dtype_, at(place_.index(page, slot, head, 0)), to);
+    for (std::size_t dim = 0; dim < to.size(); ++dim)
+      to[dim] = decode(dtype_, load_code(dtype_, at(place_.index(page, slot, head, static_cast<std::int64_t>(dim)))));
+  }
+
+ private:
+  const std::byte* at(std::int64_t element) const {
+    return bytes_ + static_cast<std::size_t>(element) * byte_size(dtype_);
+  }
+
+  const CachePlace& place_;
+  DType dtype_;
+  const std::byte* bytes_;
+  bool in_a_row_;
+};
 
 double scale_at(const Call& call, Slot slot, int seq, int head_kv) {
   if (!call.has(slot)) return 1;
@@ -31,36 +54,30 @@ at::Tensor factors(const Problem& p, const std::function<double(int)>& of_head) 
 
 }  // namespace
 
-CacheReader::CacheReader(const Problem& problem, const Call& call, bool cast_to_q) : problem_(problem), call_(call) {
-  k_ = decode_storage(call.storages[call.ref(Slot::KCache).storage]);
-  const bool shared = call.layout.one_storage;
-  if (!shared) v_ = decode_storage(call.storages[call.ref(Slot::VCache).storage]);
-  if (!cast_to_q) return;
-  for (auto* values : {&k_, &v_})
-    for (double& value : *values) value = round_to(problem.q, value);
-}
-
-at::Tensor CacheReader::gather(const std::vector<double>& storage, const CachePlace& place, int seq) const {
-  const int length = problem_.seqs[static_cast<std::size_t>(seq)].len_kv;
-  auto tensor = at::empty({problem_.heads_kv, length, place.width}, at::kDouble);
+at::Tensor CacheReader::gather(Slot slot, const CachePlace& place, int seq, HeadRange heads) const {
+  const int length = problem_.seqs[static_cast<std::size_t>(seq)].len_kv, page_size = problem_.page_size;
+  auto tensor = at::empty({heads.count, length, place.width}, at::kDouble);
   double* to = tensor.mutable_data_ptr<double>();
+  const auto width = static_cast<std::size_t>(place.width);
   const TensorView table = call_.view(Slot::PageTable);
+  const RowReader reader(call_.storages[call_.ref(slot).storage], place);
   std::vector<std::int64_t> pages;
-  for (int position = 0; position < length; position += problem_.page_size)
-    pages.push_back(table.integer({seq, position / problem_.page_size}));
-  for (int head = 0; head < problem_.heads_kv; ++head)
-    for (int position = 0; position < length; ++position) {
-      const std::int64_t page = pages[static_cast<std::size_t>(position / problem_.page_size)],
-                         slot = position % problem_.page_size;
-      for (std::int64_t dim = 0; dim < place.width; ++dim)
-        *to++ = storage[static_cast<std::size_t>(place.index(page, slot, head, dim))];
-    }
+  for (int position = 0; position < length; position += page_size)
+    pages.push_back(table.integer({seq, position / page_size}));
+  for (std::int64_t head = heads.begin; head < heads.begin + heads.count; ++head)
+    for (int position = 0; position < length; ++position, to += width)
+      reader.read(pages[static_cast<std::size_t>(position / page_size)], position % page_size, head, {to, width});
+  if (cast_to_q_)
+    for (double& value : std::span(tensor.mutable_data_ptr<double>(), static_cast<std::size_t>(tensor.numel())))
+      value = round_to(problem_.q, value);
   return tensor;
 }
 
-at::Tensor CacheReader::keys(int seq) const { return gather(k_, call_.layout.k, seq); }
-at::Tensor CacheReader::values(int seq) const {
-  return gather(call_.layout.one_storage ? k_ : v_, call_.layout.v, seq);
+at::Tensor CacheReader::keys(int seq, HeadRange heads) const {
+  return gather(Slot::KCache, call_.layout.k, seq, heads);
+}
+at::Tensor CacheReader::values(int seq, HeadRange heads) const {
+  return gather(Slot::VCache, call_.layout.v, seq, heads);
 }
 
 at::Tensor queries(const Problem& p, const Call& call, int seq) {

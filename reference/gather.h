@@ -7,23 +7,29 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <vector>
-
 namespace attest {
 
-// All caches decoded once for a call; sequences are then gathered from them.
+struct HeadRange {
+  std::int64_t begin, count;  // KV heads
+};
+
+// K and V of some heads of a sequence, from their pages.
 class CacheReader {
  public:
-  CacheReader(const Problem& problem, const Call& call, bool cast_to_q);
-  at::Tensor keys(int seq) const;    // f64 [heads_kv, len_kv, dim]
-  at::Tensor values(int seq) const;  // f64 [heads_kv, len_kv, dim_v]
+  // cast_to_q: rounded to q's dtype on the way, as some contracts say.
+  CacheReader(const Problem& problem, const Call& call, bool cast_to_q)
+      : problem_(problem), call_(call), cast_to_q_(cast_to_q) {}
+  at::Tensor keys(int seq, HeadRange heads) const;    // f64 [heads, len_kv, dim]
+  at::Tensor values(int seq, HeadRange heads) const;  // f64 [heads, len_kv, dim_v]
+  at::Tensor keys(int seq) const { return keys(seq, {0, problem_.heads_kv}); }
+  at::Tensor values(int seq) const { return values(seq, {0, problem_.heads_kv}); }
 
  private:
-  at::Tensor gather(const std::vector<double>& storage, const CachePlace& place, int seq) const;
+  at::Tensor gather(Slot slot, const CachePlace& place, int seq, HeadRange heads) const;
 
   const Problem& problem_;
   const Call& call_;
-  std::vector<double> k_, v_;
+  bool cast_to_q_;
 };
 
 at::Tensor queries(const Problem& problem, const Call& call,

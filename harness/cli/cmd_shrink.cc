@@ -22,6 +22,9 @@ struct Options {
 // What a case that hangs may take once it is known to hang: every try costs as much.
 constexpr std::chrono::milliseconds kHangLimit{1000};
 
+// The search is what the time is for; a diagnosis that is not certain by then guards nothing.
+constexpr std::chrono::milliseconds kDiagnosis{3000};
+
 // Runs a case in a worker of its own.
 Verdict run_fresh(const Case& c, const Contract& contract, const HostOptions& options) {
   Host host(contract, options);
@@ -60,7 +63,7 @@ class Judge {
  private:
   Diagnosis explain(const Case& c, const Verdict& failed) {
     Host host(contract_, options_);
-    return explainer_.explain(c, failed, host);
+    return explainer_.explain(c, failed, host, kDiagnosis);
   }
 
   const Contract& contract_;

@@ -12,7 +12,6 @@ namespace attest {
 namespace {
 
 constexpr std::size_t kMostCases = 8;  // of a run
-constexpr auto kEach = std::chrono::milliseconds(10'000);
 
 struct Failing {
   const ListedCase* listed;
@@ -44,8 +43,8 @@ std::vector<Failing> chosen(const Selection& selection, const JournalContent& co
 Explainer::Explainer(const ContractBook& contracts, const Paths& paths, const HostOptions& host)
     : catalogue_(read_catalogue(paths.home + "/cases/faults")), models_(contracts.find("tile_a"), host) {}
 
-Diagnosis Explainer::explain(const Case& c, const Verdict& failed, Host& kernel) {
-  return diagnose(c, failed, kernel, models_, catalogue_, {.budget = kEach});
+Diagnosis Explainer::explain(const Case& c, const Verdict& failed, Host& kernel, std::chrono::milliseconds budget) {
+  return diagnose(c, failed, kernel, models_, catalogue_, {.budget = budget});
 }
 
 namespace {

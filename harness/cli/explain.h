@@ -6,6 +6,7 @@
 #include "harness/record/journal.h"
 #include "harness/study/diagnosis/diagnose.h"
 
+#include <chrono>
 #include <memory>
 
 namespace attest {
@@ -15,7 +16,8 @@ class Explainer {
  public:
   Explainer(const ContractBook& contracts, const Paths& paths, const HostOptions& host);
   // `kernel` has run the case and failed it. Throws what the catalogue or a worker throws.
-  Diagnosis explain(const Case& c, const Verdict& failed, Host& kernel);
+  Diagnosis explain(const Case& c, const Verdict& failed, Host& kernel,
+                    std::chrono::milliseconds budget = std::chrono::milliseconds(10'000));
 
  private:
   std::vector<Fault> catalogue_;
