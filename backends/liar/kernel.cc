@@ -72,7 +72,7 @@ void attend_row(const Call& call, const Row& row) {
     out = sum > 0 ? out / sum * v_scale : 0;
     if (call.lies("nan_swallowed") && !std::isfinite(out)) out = 0;
     if (call.lies("drifting") && call.launches % 2) out *= 1 + 0x1p-9;
-    plugin::store(call.at(ATTEST_OUT), out, row.token, row.head, dim);
+    plugin::store(call.at(ATTEST_OUT), moved(call, row.seq, out), row.token, row.head, dim);
   }
   if (!call.has(ATTEST_LSE)) return;
   double lse = sum > 0 ? max + std::log(sum) : -std::numeric_limits<double>::infinity();

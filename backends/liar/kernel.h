@@ -26,6 +26,9 @@ struct Call {
 std::int64_t rotated_index(const attest_problem& problem, std::int64_t dim_of_cache, std::int64_t page,
                            std::int64_t slot, std::int64_t head, std::int64_t dim);
 
+// The output as a lie about its last bit has it; as it is without one.
+double moved(const Call& call, std::int64_t seq, double out);
+
 void attend(Call& call);
 void write(Call& call);
 void rotate(Call& call);

@@ -17,7 +17,7 @@
 namespace attest::liar {
 namespace {
 
-constexpr std::array<std::string_view, 40> kFaults{"",
+constexpr std::array<std::string_view, 47> kFaults{"",
                                                    "mask_off_by_one",
                                                    "dropped_k_scale",
                                                    "dropped_v_scale",
@@ -56,7 +56,14 @@ constexpr std::array<std::string_view, 40> kFaults{"",
                                                    "collides",
                                                    "crashes_asked",
                                                    "wants_all_memory",
-                                                   "says_nonsense"};
+                                                   "says_nonsense",
+                                                   "bits_by_page",
+                                                   "bits_by_poison",
+                                                   "bits_by_sign",
+                                                   "bits_by_neighbour",
+                                                   "bits_by_batch",
+                                                   "bits_by_splits",
+                                                   "bits_by_rows"};
 
 [[noreturn]] void eat_memory() {
   for (;;) {

@@ -156,6 +156,24 @@ int select_code_bits(const std::vector<Sequence>& seqs) {
   return std::bit_width(last);
 }
 
+// Why a case has no second launch of the relation it asks for.
+std::optional<std::string> unrelated(const Case& c) {
+  const auto why = [&](std::string_view text) {
+    return fmt::format("rel={}: {}", find_case_key("rel")->print(c), text);
+  };
+  if (c.rel == Relation::None) return std::nullopt;
+  if (c.phase != Phase::Decode && c.phase != Phase::Prefill) return why("only decode and prefill have one");
+  if (c.plan == PlanUse::Reused) return why("plan=reused launches something else before");
+  if (c.graph != Graph::Eager) return why("graph modes have comparisons of their own");
+  if (c.rel == Relation::PrefillAsDecode && c.phase != Phase::Prefill) return why("the case is no prefill");
+  if (c.rel == Relation::PrefillAsDecode && c.seq.front().len_q == 0) return why("sequence 0 has no rows");
+  if ((c.rel == Relation::NeighboursChanged || c.rel == Relation::BatchAlone) && c.seq.size() < 2)
+    return why("there is one sequence only");
+  if (c.rel == Relation::NeighboursChanged && c.table == Table::Aliased)
+    return why("under table=aliased sequences share pages");
+  return std::nullopt;
+}
+
 std::optional<std::string> contradiction(const Case& c) {
   if (c.seq.empty()) return "seq: a case needs at least one sequence";
   if (c.heads_q % c.heads_kv != 0)
@@ -181,6 +199,7 @@ std::optional<std::string> contradiction(const Case& c) {
   if (c.probe == Probe::Cap && !(c.cap > 0)) return "in=cap: the case has no cap= for its logits to reach";
   if (c.keys > 0 && (c.probe == Probe::Codes || c.phase == Phase::Rope))
     return fmt::format("keys={}: {} has no V to thin out", c.keys, c.phase == Phase::Rope ? "rope" : "in=codes");
+  if (auto wrong = unrelated(c)) return wrong;
   if (c.probe == Probe::Special && c.table == Table::Aliased)
     return "in=special: under table=aliased a NaN that one sequence sees would lie under another's mask";
   if (c.probe == Probe::Codes && c.phase != Phase::Write)

@@ -42,6 +42,17 @@ enum class Probe {
 };
 enum class Poison { Nan, Huge, Zero };
 enum class PlanUse { Fresh, Reused };
+// What is launched beside the case, and how its output must go with the case's own (harness/run/relation.h).
+enum class Relation {
+  None,
+  PagesMoved,
+  PoisonChanged,
+  VNegated,
+  NeighboursChanged,
+  BatchAlone,
+  SplitsChanged,
+  PrefillAsDecode
+};
 enum class RopeStyle { Neox, Interleaved };
 
 struct Sequence {
@@ -96,6 +107,7 @@ struct Case {
   std::string directory;  // Probe::File reads its tensors here
   int keys = 0;           // positions of a sequence whose V is not zero, 0: all
   Poison poison = Poison::Nan;
+  Relation rel = Relation::None;
   std::string fault;  // a fault that the backend is asked to commit
   std::uint64_t seed = 0;
 

@@ -14,7 +14,7 @@ bool always(const Case&) { return true; }
 bool never(const Case&) { return false; }
 bool with_cache(const Case& c) { return c.phase != Phase::Rope; }
 
-const std::array<CaseKey, 26> kKeys{{
+const std::array<CaseKey, 27> kKeys{{
     {"q", "dtype of q", always, [](const Case& c) { return std::string(name(c.q)); },
      [](Case& c, std::string_view t) { return parse_float_dtype(t, c.q); }},
     {"k", "dtype of the new K (rope: of K), q's unless said", never,
@@ -86,6 +86,11 @@ const std::array<CaseKey, 26> kKeys{{
     {"poison", "what lies in unused places: nan, huge or zero", never,
      [](const Case& c) { return word_of(kPoisons, c.poison); },
      [](Case& c, std::string_view t) { return parse_word(kPoisons, t, c.poison); }},
+    {"rel",
+     "a second launch that must agree: none, pages_moved, poison_changed, v_negated, neighbours_changed, batch_alone, "
+     "splits_changed, prefill_as_decode",
+     never, [](const Case& c) { return word_of(kRelations, c.rel); },
+     [](Case& c, std::string_view t) { return parse_word(kRelations, t, c.rel); }},
     {"fault", "a fault that the backend is asked to commit", never,
      [](const Case& c) { return c.fault.empty() ? std::string("none") : c.fault; },
      [](Case& c, std::string_view t) -> Wrong {

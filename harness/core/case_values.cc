@@ -39,6 +39,14 @@ const Names<Probe> kProbes{{Probe::Gauss, "gauss"},     {Probe::Peaky, "peaky"},
                            {Probe::Sink, "sink"},       {Probe::Cap, "cap"},           {Probe::Ties, "ties"},
                            {Probe::Extreme, "extreme"}, {Probe::Special, "special"},   {Probe::Codes, "codes"}};
 const Names<Poison> kPoisons{{Poison::Nan, "nan"}, {Poison::Huge, "huge"}, {Poison::Zero, "zero"}};
+const Names<Relation> kRelations{{Relation::None, "none"},
+                                 {Relation::PagesMoved, "pages_moved"},
+                                 {Relation::PoisonChanged, "poison_changed"},
+                                 {Relation::VNegated, "v_negated"},
+                                 {Relation::NeighboursChanged, "neighbours_changed"},
+                                 {Relation::BatchAlone, "batch_alone"},
+                                 {Relation::SplitsChanged, "splits_changed"},
+                                 {Relation::PrefillAsDecode, "prefill_as_decode"}};
 const Names<PlanUse> kPlans{{PlanUse::Fresh, "fresh"}, {PlanUse::Reused, "reused"}};
 const Names<RopeStyle> kStyles{{RopeStyle::Neox, "neox"}, {RopeStyle::Interleaved, "interleaved"}};
 

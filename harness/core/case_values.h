@@ -24,6 +24,7 @@ extern const Names<Graph> kGraphs;
 extern const Names<Probe> kProbes;
 extern const Names<Poison> kPoisons;
 extern const Names<PlanUse> kPlans;
+extern const Names<Relation> kRelations;
 extern const Names<RopeStyle> kStyles;
 
 template <typename Enum>

@@ -14,7 +14,7 @@ namespace attest {
 namespace {
 
 // Inputs are the harness's business, not a claim of the kernel; heads and lengths are free unless declined.
-constexpr std::array<std::string_view, 5> kFreeKeys{"h", "seq", "table", "in", "poison"};
+constexpr std::array<std::string_view, 7> kFreeKeys{"h", "seq", "table", "in", "keys", "poison", "rel"};
 
 bool is_free(std::string_view key) { return std::find(kFreeKeys.begin(), kFreeKeys.end(), key) != kFreeKeys.end(); }
 

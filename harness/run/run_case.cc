@@ -4,6 +4,7 @@
 #include "harness/inputs/inputs.h"
 #include "harness/judge/vacuous.h"
 #include "harness/run/prepare.h"
+#include "harness/run/relation.h"
 #include "reference/rope.h"
 
 #include <fmt/format.h>
@@ -120,12 +121,20 @@ void keep_outputs(CaseTrace& trace, const Call& call, const Arena& arena) {
   }
 }
 
+void relate(const Step& step, const Prepared& made, const Left& left, const Expected& right) {
+  const RelationResult result = check_relation(step.c, made, left, right, step.host);
+  if (result.unsupported) return conclude(step.verdict, Outcome::Unsupported, *result.unsupported);
+  if (result.reply) return conclude(step.verdict, *result.reply);
+  if (result.failure) fail(step.verdict, *result.failure);
+}
+
 void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
   Verdict& verdict = step.verdict;
   Host& host = step.host;
   const Contract& contract = host.contract();
   Stopwatch watch;
-  auto [problem, call, before, layout] = prepare(step.c, host);
+  Prepared made = prepare(step.c, host);
+  const auto& [problem, call, before, layout] = made;
   if (!layout.ok()) return conclude(verdict, layout);
   verdict.ms.inputs = watch.lap();
 
@@ -150,6 +159,7 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
     conclude(verdict, Outcome::Vacuous, fmt::format("the case would also accept {}", *trivial));
   } else {
     conclude(verdict, Outcome::Pass, "");
+    const Left left = step.c.rel == Relation::None ? Left{} : left_by(call, host.arena());
     if (call_rules(contract, step.c).determinism != Determinism::None) {
       const auto first = written_bytes(call, host.arena());
       for (int launch = 1; launch < step.options.repeat && verdict.outcome == Outcome::Pass; ++launch) {
@@ -164,12 +174,13 @@ void run_and_judge(const Step& step, std::size_t workspace, CaseTrace* trace) {
                {FailKind::Nondeterministic, fmt::format("launch {} of the same call gave other bits", launch + 1)});
       }
     }
+    if (step.c.rel != Relation::None && verdict.outcome == Outcome::Pass) relate(step, made, left, right.values);
   }
   verdict.ms.judge = watch.lap();
   if (!trace) return;
-  trace->problem = std::move(problem);
   trace->right = right;
-  trace->call = std::move(call);
+  trace->problem = std::move(made.problem);
+  trace->call = std::move(made.call);
 }
 
 // A deviation that the contract itself names is due: without it the contract is out of date.

@@ -91,6 +91,7 @@ class CaseMaker {
     if (c.probe == Probe::File) c.directory = text();
     c.keys = coin() ? 0 : below(64);
     c.poison = word(Poison::Zero);
+    c.rel = word(Relation::PrefillAsDecode);
     if (coin()) c.fault = "f" + text();
     c.seed = random_() >> below(64);
     return c;
@@ -223,6 +224,7 @@ TEST(Token, TellsAllCasesApart) {
       [](Case& c) { c.probe = Probe::Mass; },
       [](Case& c) { c.keys = 1; },
       [](Case& c) { c.poison = Poison::Zero; },
+      [](Case& c) { c.rel = Relation::PagesMoved; },
       [](Case& c) { c.fault = "x"; },
       [](Case& c) { c.seed = 1; },
       [](Case& c) { c.probe = Probe::File, c.directory = "x"; },

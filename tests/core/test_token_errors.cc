@@ -44,11 +44,11 @@ TEST(TokenErrors, ItsKeys) {
       {"decode/b/seq=1x1/#1",
        "key '' is unknown (one of: q, k, v, kv, out, h, d, dv, page, seq, table, mask, cap, sink, scales, strides, "
        "splits, plan, rot, "
-       "style, offsets, graph, in, keys, poison, fault)"},
+       "style, offsets, graph, in, keys, poison, rel, fault)"},
       {"decode/b/seq=1x1/Q=f32#1",
        "key 'Q' is unknown (one of: q, k, v, kv, out, h, d, dv, page, seq, table, mask, cap, sink, scales, strides, "
        "splits, plan, "
-       "rot, style, offsets, graph, in, keys, poison, fault)"},
+       "rot, style, offsets, graph, in, keys, poison, rel, fault)"},
       {"decode/b/seq=1x1/cap#1", "key 'cap' has no value"},
       {"decode/b/seq=1x1/seq=1x2#1", "key 'seq' is given twice"},
       {"decode/b/cap=0/seq=1x1/cap=0#1", "key 'cap' is given twice"},

@@ -27,6 +27,9 @@ inline const std::vector<LiarMode>& liar_modes() {
   const std::string write = "write/liar/q=bf16/kv=fp8_e4m3/h=6:2/d=32/page=16/seq=3x15,2x33/scales=odd#3";
   const std::string rope = "rope/liar/q=bf16/k=fp8_e4m3/h=6:2/d=32/seq=1x15,3x33#3";
   const std::string fnuz = "decode/liar/q=bf16/kv=fp8_e4m3fnuz/h=6:2/d=32/page=16/seq=1x15,1x33#3";
+  const auto related = [](const std::string& phase, const std::string& relation) {
+    return phase + "/liar/q=bf16/kv=fp8_e4m3/h=6:2/d=64/page=16/seq=2x15,2x33,1x40/scales=odd/rel=" + relation + "#3";
+  };
   const auto fails = [](const std::string& fault, const std::string& token, FailKind kind) {
     return LiarMode{fault, token, Outcome::Fail, kind};
   };
@@ -59,6 +62,13 @@ inline const std::vector<LiarMode>& liar_modes() {
       fails("wrong_kernel_late", decode, FailKind::WrongKernel),
       fails("writes_past_end_early", reused, FailKind::Guard),
       fails("declines_late", decode, FailKind::Guard),
+      fails("bits_by_page", related("decode", "pages_moved"), FailKind::Relation),
+      fails("bits_by_poison", related("decode", "poison_changed"), FailKind::Relation),
+      fails("bits_by_sign", related("decode", "v_negated"), FailKind::Relation),
+      fails("bits_by_neighbour", related("decode", "neighbours_changed"), FailKind::Relation),
+      fails("bits_by_batch", related("decode", "batch_alone"), FailKind::Relation),
+      fails("bits_by_splits", related("decode", "splits_changed"), FailKind::Relation),
+      fails("bits_by_rows", related("prefill", "prefill_as_decode"), FailKind::Relation),
       fails("misplaces", decode, FailKind::Error),
       fails("collides", decode, FailKind::Error),
       fails("wants_all_memory", decode, FailKind::Error),
