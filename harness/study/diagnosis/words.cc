@@ -29,7 +29,8 @@ std::string sentence_of(const Verdict& v) {
     case FailKind::Shape:
     case FailKind::Dtype: return "gives back another shape or dtype than promised: no numbers were compared";
     case FailKind::WrongKernel: return "another kernel ran: its numbers say nothing about the one that was asked for";
-    case FailKind::Relation: return "its numbers are right, but depend on what they must not depend on: see the relation";
+    case FailKind::Relation:
+      return "its numbers are right, but depend on what they must not depend on: see the relation";
     case FailKind::Nondeterministic: return "the same call gives other bits: a race, or state left by an earlier call";
     case FailKind::Accepted:
     case FailKind::Message:
